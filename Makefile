@@ -1,0 +1,110 @@
+# Assay: one non-recursive Makefile. Out-of-tree builds in build/<mode>/; `make help` lists targets.
+
+MODE ?= release
+override MODE := $(strip $(MODE))
+BUILD := build/$(MODE)
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+AR := gcc-ar
+PYTHON ?= /usr/bin/python3
+# V=1 shows every command.
+Q := $(if $(V),,@)
+
+HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+OPT_release := -O3 -g -fno-math-errno -fno-trapping-math -fopenmp-simd $(HARDEN)
+OPT_debug   := -Og -g3 -fopenmp-simd
+OPT_asan    := -O1 -g -fno-omit-frame-pointer -fopenmp-simd -fsanitize=address,undefined -fno-sanitize-recover=all
+OPT_tsan    := -O1 -g -fopenmp-simd -fsanitize=thread
+OPT_f64     := -O2 -g -fopenmp-simd -DNN_REAL_DOUBLE
+OPT_cov     := -O0 -g -fopenmp-simd --coverage
+OPT := $(OPT_$(MODE))
+$(if $(OPT),,$(error unknown MODE '$(MODE)': release | debug | asan | tsan | f64 | cov))
+LINK_release := -Wl,-z,relro,-z,now
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
+        -Wvla -Wundef -Wformat=2 -Wcast-qual
+WERROR ?=
+PACKAGES := libmicrohttpd jansson openblas libpq libarchive libjpeg libpng libwebp libwebpdemux \
+            libseccomp libcurl zlib
+DEP_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null | sed 's/-I\/usr\/include\/postgresql/-isystem &/;s/-isystem -I/-isystem /')
+LIBS = $(shell pkg-config --libs $(PACKAGES)) -lpthread -lm
+CMOCKA_LIBS = $(shell pkg-config --libs cmocka)
+CPPFLAGS += -I. -D_GNU_SOURCE $(DEP_CFLAGS)
+# Rounding must agree between kernel variants and thread counts: no contraction anywhere.
+ALL_CFLAGS = -std=c17 $(OPT) -ffp-contract=off -fPIE $(WARN) $(WERROR) $(CFLAGS)
+ALL_LDFLAGS = -pie $(LINK_$(MODE)) $(LDFLAGS)
+
+CORE_SRC   := $(sort $(shell find core -name '*.c'))
+SERVER_SRC := $(filter-out server/main.c,$(sort $(shell find server -name '*.c')))
+TEST_LIB   := $(sort $(shell find tests/support tests/ref -name '*.c' 2>/dev/null))
+CORE_TEST  := $(sort $(shell find tests/unit/core tests/numeric tests/learn -name 'test_*.c' 2>/dev/null))
+SRV_TEST   := $(sort $(shell find tests/unit/server -name 'test_*.c' 2>/dev/null))
+UNIT_SRC   := $(CORE_TEST) $(if $(filter f64,$(MODE)),,$(SRV_TEST))
+UNIT_BIN   := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
+objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
+
+# Kernels are compiled per instruction set and chosen at start (core/kernels/README.md).
+ISA_AVX2   := -mavx2 -mfma -mf16c
+ISA_AVX512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mf16c
+isa = $(if $(filter %_avx2.c,$(1)),$(ISA_AVX2))$(if $(filter %_avx512.c,$(1)),$(ISA_AVX512))
+
+.DEFAULT_GOAL := all
+all: $(BUILD)/assayd           ## build the daemon
+
+$(BUILD)/.flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(CC) $(CPPFLAGS) $(ALL_CFLAGS)' | cmp -s - $@ || \
+	 printf '%s\n' '$(CC) $(CPPFLAGS) $(ALL_CFLAGS)' > $@
+$(BUILD)/%.o: %.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(call isa,$<) -MMD -MP -c $< -o $@
+
+# Files compiled into the binary: network templates (core), migrations, API description and page
+# (server). core/base/embedded.h and server/base/embedded.h read the tables.
+CORE_EMBED   := $(sort $(wildcard core/network/templates/*.json))
+SERVER_EMBED := $(sort $(wildcard migrations/*.sql) $(wildcard server/dashboard/page/*)) \
+                $(if $(wildcard api-spec/openapi.yaml),$(BUILD)/openapi.json)
+$(BUILD)/openapi.json: api-spec/openapi.yaml api-spec/to_json.py
+	@mkdir -p $(@D)
+	$(Q)$(PYTHON) api-spec/to_json.py $< > $@.new && mv $@.new $@
+$(BUILD)/core_embedded.S: $(CORE_EMBED) Makefile tests/lint/embed.sh
+	@mkdir -p $(@D)
+	$(Q)tests/lint/embed.sh nn_embedded_table $(CORE_EMBED) > $@
+$(BUILD)/server_embedded.S: $(SERVER_EMBED) Makefile tests/lint/embed.sh
+	@mkdir -p $(@D)
+	$(Q)tests/lint/embed.sh sv_embedded_table $(SERVER_EMBED) > $@
+$(BUILD)/%_embedded.o: $(BUILD)/%_embedded.S
+	$(Q)$(CC) -c $< -o $@
+
+$(BUILD)/libcore.a: $(call objs,$(CORE_SRC)) $(BUILD)/core_embedded.o
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+$(BUILD)/libserver.a: $(call objs,$(SERVER_SRC)) $(BUILD)/server_embedded.o
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+$(BUILD)/libtest.a: $(call objs,$(TEST_LIB))
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+$(BUILD)/assayd: $(call objs,server/main.c) $(BUILD)/libserver.a $(BUILD)/libcore.a
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtest.a $(BUILD)/libserver.a $(BUILD)/libcore.a
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LIBS) $(CMOCKA_LIBS) -o $@
+
+unit: $(UNIT_BIN)              ## unit, numeric and learn suites
+	@tests/run.sh $(UNIT_BIN)
+asan tsan f64:                 ## unit suites under sanitizers / in double
+	$(MAKE) MODE=$@ unit
+fmt:                           ## format every C file
+	clang-format-14 -i $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+compile_commands.json: FORCE   ## for clangd and clang-tidy
+	bear --output $@ -- $(MAKE) -B all $(UNIT_BIN)
+clean:                         ## remove build/
+	rm -rf build
+help:                          ## this list
+	@sed -n 's/^\([a-z][a-z0-9_. -]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
+FORCE:
+.PHONY: all unit asan tsan f64 fmt clean help FORCE
+.SECONDARY:
+.DELETE_ON_ERROR:
+-include $(patsubst %.c,$(BUILD)/%.d,$(CORE_SRC) $(SERVER_SRC) server/main.c $(TEST_LIB) $(UNIT_SRC))
