@@ -17,9 +17,10 @@ OPT_debug   := -Og -g3 -fopenmp-simd
 OPT_asan    := -O1 -g -fno-omit-frame-pointer -fopenmp-simd -fsanitize=address,undefined -fno-sanitize-recover=all
 OPT_tsan    := -O1 -g -fopenmp-simd -fsanitize=thread
 OPT_f64     := -O2 -g -fopenmp-simd -DNN_REAL_DOUBLE
+OPT_fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 OPT_cov     := -O0 -g -fopenmp-simd --coverage
 OPT := $(OPT_$(MODE))
-$(if $(OPT),,$(error unknown MODE '$(MODE)': release | debug | asan | tsan | f64 | cov))
+$(if $(OPT),,$(error unknown MODE '$(MODE)': release | debug | asan | tsan | f64 | cov | fuzz))
 LINK_release := -Wl,-z,relro,-z,now
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
@@ -42,6 +43,9 @@ CORE_TEST  := $(sort $(shell find tests/unit/core tests/numeric tests/learn -nam
 SRV_TEST   := $(sort $(shell find tests/unit/server -name 'test_*.c' 2>/dev/null))
 UNIT_SRC   := $(CORE_TEST) $(if $(filter f64,$(MODE)),,$(SRV_TEST))
 UNIT_BIN   := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
+SRV_BIN    := $(patsubst %.c,$(BUILD)/%,$(SRV_TEST))
+TIDY_STAMPS = $(patsubst %.c,$(BUILD)/tidy/%.ok,$(CORE_SRC) $(SERVER_SRC))
+PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
 objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # Kernels are compiled per instruction set and chosen at start (core/kernels/README.md).
@@ -91,10 +95,64 @@ $(BUILD)/assayd: $(call objs,server/main.c) $(BUILD)/libserver.a $(BUILD)/libcor
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtest.a $(BUILD)/libserver.a $(BUILD)/libcore.a
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LIBS) $(CMOCKA_LIBS) -o $@
 
+deps:                          ## install Debian's packages for building, running and the demo
+	@tests/lint/install.sh build run demo
+deps-test: deps
+	@tests/lint/install.sh test
+run: deps                      ## build and start the daemon in the foreground
+	@$(MAKE) all
+	$(BUILD)/assayd
+demo: deps                     ## build, start, run the demonstration jobs on real data
+	@$(MAKE) -j2 all
+	@tests/demo/demo.sh $(BUILD)/assayd
+test: deps-test                ## everything that CI runs; ends with "N passed, N failed"
+	@tests/all.sh
+
 unit: $(UNIT_BIN)              ## unit, numeric and learn suites
 	@tests/run.sh $(UNIT_BIN)
-asan tsan f64:                 ## unit suites under sanitizers / in double
+unit-server: $(SRV_BIN)        ## the server's unit tests alone (the ones with threads)
+	@tests/run.sh $(SRV_BIN)
+asan tsan f64 cov:             ## unit suites under sanitizers / in double / with coverage
 	$(MAKE) MODE=$@ unit
+api: all                       ## black-box tests against a real daemon and a real PostgreSQL
+	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST) tests/api
+api-bad: all                   ## hostile requests only
+	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST) tests/api/test_bad_requests.py tests/api/test_http_matrix.py
+chaos: all                     ## kills and outages at random moments, then the invariants (long)
+	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTHON) tests/chaos/chaos.py
+chaos-short: all               ## two kills of each kind
+	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTHON) tests/chaos/chaos.py --kills 2
+accept: all                    ## the acceptance rows, one JSON line each (long; needs the peers)
+	@ASSAYD=$(CURDIR)/$(BUILD)/assayd tests/accept/run.sh
+mutants: all                   ## planted faults: each must be caught by the suite it names (long)
+	@$(PYTHON) tests/mutants/run.py
+lint:                          ## formatter, directions, sizes, drift, clang-tidy
+	@tests/lint/run.sh
+tidy: $(TIDY_STAMPS)
+analyze:                       ## slower analysers: cppcheck and gcc -fanalyzer
+	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -I. $(CORE_SRC) $(SERVER_SRC)
+	$(MAKE) MODE=debug CFLAGS=-fanalyzer all
+
+# clang-tidy runs file by file and only again when the file or the rules changed.
+$(BUILD)/tidy/%.ok: %.c .clang-tidy
+	@mkdir -p $(@D)
+	$(Q)clang-tidy-14 --quiet $< -- $(CPPFLAGS) -std=c17 -fopenmp-simd $(call isa,$<) 2>/dev/null && touch $@
+print-cppflags:
+	@echo $(CPPFLAGS)
+
+# Fuzz targets: libFuzzer by clang; `fuzz-short` gives each a few seconds after replaying its corpus.
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(FUZZ_SRC))
+FUZZ_SECONDS ?= 60
+build/fuzz/%: tests/fuzz/%.c $(CORE_SRC) $(CORE_EMBED)
+	@mkdir -p $(@D)
+	$(Q)$(MAKE) --no-print-directory -j2 MODE=fuzz CC=clang-14 AR=ar build/fuzz/libcore.a
+	$(Q)clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(CPPFLAGS) -std=c17 $< build/fuzz/libcore.a $(LIBS) -o $@
+fuzz: $(FUZZ_BIN)              ## FUZZ_SECONDS of libFuzzer a target (default 60)
+	@tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ_BIN)
+fuzz-short: $(FUZZ_BIN)        ## five seconds of libFuzzer a target
+	@tests/fuzz/run.sh 5 $(FUZZ_BIN)
+
 fmt:                           ## format every C file
 	clang-format-14 -i $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 compile_commands.json: FORCE   ## for clangd and clang-tidy
@@ -104,7 +162,8 @@ clean:                         ## remove build/
 help:                          ## this list
 	@sed -n 's/^\([a-z][a-z0-9_. -]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
 FORCE:
-.PHONY: all unit asan tsan f64 fmt clean help FORCE
+.PHONY: all deps deps-test run demo test unit unit-server asan tsan f64 cov api api-bad chaos chaos-short accept \
+        mutants lint tidy analyze print-cppflags fuzz fuzz-short fmt clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(patsubst %.c,$(BUILD)/%.d,$(CORE_SRC) $(SERVER_SRC) server/main.c $(TEST_LIB) $(UNIT_SRC))

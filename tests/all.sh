@@ -1,0 +1,45 @@
+#!/bin/bash
+# Everything that CI runs, suite after suite; goes on after a failure and closes with the sum.
+# usage: all.sh   (from make test, which installs what it needs first)
+set -u
+cd "$(dirname "$0")/.." || exit 2
+export WERROR=-Werror ASSAY_TEST_DATA=${ASSAY_TEST_DATA:-$PWD/../shared/data}
+logs=build/logs
+mkdir -p "$logs"
+passed=0 failed=0 began=$(date +%s)
+
+# suite NAME COMMAND...: runs it, adds up the last "N passed[, N failed]" line of its output.
+suite() {
+    local name=$1 log=$logs/$1.log t0 rc p f
+    shift
+    t0=$(date +%s)
+    "$@" >"$log" 2>&1
+    rc=$?
+    p=$(grep -oE '[0-9]+ passed' "$log" | tail -1 | cut -d' ' -f1)
+    f=$(grep -oE '[0-9]+ passed.*|[0-9]+ failed.*' "$log" | tail -1 | grep -oE '[0-9]+ (failed|error)' | awk '{n+=$1} END {print n+0}')
+    if [ -z "$p" ]; then
+        p=0
+        [ "$f" -gt 0 ] || f=1
+    fi
+    [ "$rc" -ne 0 ] && [ "$f" -eq 0 ] && f=1
+    passed=$((passed + p)) failed=$((failed + f))
+    printf '%-14s %5d passed %4d failed  %4ds\n' "$name" "$p" "$f" "$(($(date +%s) - t0))"
+    if [ "$f" -ne 0 ]; then
+        echo "--- $log"
+        tail -n 60 "$log"
+    fi
+}
+
+suite lint tests/lint/run.sh
+suite unit make -j"$(nproc)" unit
+suite f64 make -j"$(nproc)" MODE=f64 unit
+suite api make api
+suite chaos-short make chaos-short
+suite fuzz-short make fuzz-short
+suite asan make -j"$(nproc)" MODE=asan unit
+suite api-asan make MODE=asan api-bad
+suite tsan make -j"$(nproc)" MODE=tsan unit-server
+
+echo "$(($(date +%s) - began)) seconds"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
