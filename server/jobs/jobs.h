@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From a submitted job to the trials that run: field tables, defaults, refusals that name the
+ * field, the sweep, hashes and the estimate of a dry run. Pure: no database, no clock, no files;
+ * the caller hands in what is known of the data set. The transition table of trials is in
+ * transition.h.
+ *
+ * A trial's resolved spec is all that its process needs beside file paths:
+ *     {kind, network, data, split, seed, training, evaluation, operators, precision, limits,
+ *      max_attempts, threads}
+ * so it runs without its kind, and equal text means an equal trial.
+ */
+#ifndef JOBS_JOBS_H
+#define JOBS_JOBS_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "server/base/error.h"
+
+enum { JOBS_NAME_MAX = 200, JOBS_NOTES_MAX = 20000, JOBS_LABELS_MAX = 32, JOBS_LABEL_MAX = 64 };
+
+/* What a spec is checked against. Counts are samples per part. */
+struct jobs_dataset {
+    char id[33];
+    size_t height, width, channels, classes;
+    size_t train, validation, test;
+};
+
+/* Fills out_dataset for an id of the caller's project; SV_ERR_NOT_FOUND when there is none,
+ * SV_ERR_WRONG_STATE when it is not ready. */
+typedef enum sv_status (*jobs_dataset_fn)(void *ctx, const char *id,
+                                          struct jobs_dataset *out_dataset, struct sv_error *err);
+/* Median training speed of completed trials of the same network on sets of the same shape, in
+ * samples per second and thread; 0 when there is no history. */
+typedef double (*jobs_history_fn)(void *ctx, const char *network_hash);
+
+struct jobs_context {
+    jobs_dataset_fn find_dataset; /* not NULL */
+    jobs_history_fn history;      /* NULL: none */
+    void *ctx;
+    size_t max_trials;           /* of one job */
+    uint64_t trial_memory_bytes; /* limit of a trial that names none */
+};
+
+struct jobs_trial {
+    size_t index;       /* from 1, in the order of the sweep: seeds run fastest */
+    json_t *parameters; /* {"training.solver": "adam"}: the swept values alone */
+    uint64_t seed;
+    json_t *resolved; /* see the file head */
+    char hash[65];    /* SHA-256 of the canonical text of `resolved` */
+};
+
+struct jobs_estimate {
+    double seconds;        /* of one worker core, all trials one after the other */
+    const char *basis;     /* "history" or "multiply_adds" */
+    uint64_t memory_bytes; /* of the largest trial's plan */
+    double multiply_adds;  /* of all trials */
+};
+
+/* A job understood: owned by the caller, ended by jobs_plan_destroy. */
+struct jobs_plan {
+    const char *kind;            /* static */
+    const char *headline_metric; /* static; "validation_accuracy" */
+    char dataset_id[33];
+    char *name, *experiment, *notes; /* "" when not given */
+    json_t *labels;                  /* array of strings */
+    json_t *resolved;                /* the whole job with every default */
+    char hash[65];                   /* SHA-256 of the canonical text of `resolved` */
+    struct jobs_trial *trials;
+    size_t trial_count;
+    struct jobs_estimate estimate;
+};
+
+/* Understands `submitted` (borrowed). On SV_ERR_INVALID_NETWORK *out_issues is the array of all
+ * issues (owned by the caller); otherwise it is untouched. Errors name the JSON pointer:
+ * SV_ERR_UNKNOWN_FIELD, SV_ERR_INVALID_FIELD, SV_ERR_NOT_SUPPORTED, SV_ERR_INVALID_NETWORK. */
+SV_MUST_CHECK enum sv_status jobs_resolve(json_t *submitted, const struct jobs_context *context,
+                                          struct jobs_plan **out_plan, json_t **out_issues,
+                                          struct sv_error *err);
+void jobs_plan_destroy(struct jobs_plan *plan);
+
+/* The answer of a dry run: {resolved, trials, trial_count, estimate}. NULL when out of memory. */
+json_t *jobs_plan_encode(const struct jobs_plan *plan);
+
+/* JSON schema of a job as the field tables describe it, for the drift test of the API description.
+ * NULL when out of memory. */
+json_t *jobs_schema(void);
+
+/* {name, notes, labels} of a PATCH: each given one checked by the same rules as at submission. */
+struct jobs_edit {
+    const char *name, *notes; /* borrowed from the body; NULL: leave as is */
+    json_t *labels;           /* borrowed; NULL: leave as is */
+};
+SV_MUST_CHECK enum sv_status jobs_edit_decode(json_t *body, struct jobs_edit *out_edit,
+                                              struct sv_error *err);
+
+/* The headline metric of a kind ("validation_accuracy"); NULL for an unknown kind. */
+const char *jobs_headline_metric(const char *kind);
+
+#endif
