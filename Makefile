@@ -72,12 +72,12 @@ SERVER_EMBED := $(sort $(wildcard migrations/*.sql) $(wildcard server/dashboard/
 $(BUILD)/openapi.json: api-spec/openapi.yaml api-spec/to_json.py
 	@mkdir -p $(@D)
 	$(Q)$(PYTHON) api-spec/to_json.py $< > $@.new && mv $@.new $@
-$(BUILD)/core_embedded.S: $(CORE_EMBED) Makefile tests/lint/embed.sh
+$(BUILD)/core_embedded.S: $(CORE_EMBED) Makefile core/base/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tests/lint/embed.sh nn_embedded_table $(CORE_EMBED) > $@
-$(BUILD)/server_embedded.S: $(SERVER_EMBED) Makefile tests/lint/embed.sh
+	$(Q)core/base/embed.sh nn_embedded_table $(CORE_EMBED) > $@
+$(BUILD)/server_embedded.S: $(SERVER_EMBED) Makefile core/base/embed.sh
 	@mkdir -p $(@D)
-	$(Q)tests/lint/embed.sh sv_embedded_table $(SERVER_EMBED) > $@
+	$(Q)core/base/embed.sh sv_embedded_table $(SERVER_EMBED) > $@
 $(BUILD)/%_embedded.o: $(BUILD)/%_embedded.S
 	$(Q)$(CC) -c $< -o $@
 
@@ -96,9 +96,9 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtest.a $(BUILD)/libserver.a $(B
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LIBS) $(CMOCKA_LIBS) -o $@
 
 deps:                          ## install Debian's packages for building, running and the demo
-	@tests/lint/install.sh build run demo
+	@docker/install.sh build run demo
 deps-test: deps
-	@tests/lint/install.sh test
+	@docker/install.sh test
 run: deps                      ## build and start the daemon in the foreground
 	@$(MAKE) all
 	$(BUILD)/assayd
