@@ -2,7 +2,7 @@
 # Installs the packages of docker/packages.txt for the named purposes, as root or with sudo; asks
 # apt only when one is missing. usage: install.sh PURPOSE...
 set -eu
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 want=
 for purpose in "$@"; do
     want="$want $(sed -n "s/^$purpose //p" docker/packages.txt | tr '\n' ' ')"

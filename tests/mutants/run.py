@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""Planted faults. Each tests/mutants/*.patch begins with a line `suite: COMMAND` that must fail once
+the patch is applied and a line `fault: WHAT`. Works in a scratch clone of the working tree.
+
+usage: run.py [--apply-only] [NAME...]    --apply-only checks that each patch applies (lint)
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+
+
+def header(path, key):
+    match = re.search(rf"^{key}: (.+)$", open(path, encoding="utf-8").read(), re.M)
+    return match.group(1) if match else None
+
+
+def applies(path, tree):
+    return subprocess.run(["git", "apply", "--check", path], cwd=tree, capture_output=True, text=True)
+
+
+def run_one(path, tree):
+    """True when the suite named by the patch fails on the patched tree."""
+    subprocess.run(["git", "apply", path], cwd=tree, check=True)
+    try:
+        done = subprocess.run(header(path, "suite"), shell=True, cwd=tree, capture_output=True, text=True)
+        return done.returncode != 0
+    finally:
+        subprocess.run(["git", "apply", "-R", path], cwd=tree, check=True)
+
+
+def main():
+    args = sys.argv[1:]
+    only = [a for a in args if not a.startswith("-")]
+    patches = [p for p in sorted(glob.glob(os.path.join(ROOT, "tests/mutants/*.patch")))
+               if not only or os.path.basename(p)[:-6] in only]
+    bad = [f"{os.path.basename(p)}: no suite or no fault line" for p in patches
+           if not header(p, "suite") or not header(p, "fault")]
+    bad += [f"{os.path.basename(p)}: does not apply: {r.stderr.strip()}" for p in patches
+            for r in [applies(p, ROOT)] if r.returncode]
+    if bad or "--apply-only" in args:
+        print("\n".join(bad) if bad else f"mutants: {len(patches)} patches apply")
+        return 1 if bad or not patches else 0
+    caught = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = os.path.join(scratch, "tree")
+        subprocess.run(["git", "clone", "-q", ROOT, tree], check=True)
+        for path in patches:
+            hit = run_one(path, tree)
+            caught += hit
+            print(f"{'caught' if hit else 'MISSED'}  {os.path.basename(path)}: {header(path, 'fault')}", flush=True)
+    print(f"{caught} passed, {len(patches) - caught} failed")
+    return 0 if caught == len(patches) else 1
+
+
+sys.exit(main())
