@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The transition table against a second, independent writing of DESIGN's diagram: one line a state,
+ * one letter an event.
+ */
+#include "server/jobs/transition.h"
+
+#include <string.h>
+
+#include "tests/support/cmocka_all.h"
+
+/* Rows: the state before. Columns: events in the order of JOBS_EVENT_MAP. A capital letter is the
+ * new state (Queued Running Paused Completed Stopped cAncelled Failed), '.' refused, '=' unchanged,
+ * '?' requested. */
+static const char *const EXPECTED[JOBS_STATE_COUNT] = {
+    /* claim complete paused_at stopped_at cancelled_at fail lose give_up |
+     * pause resume stop cancel restart */
+    [JOBS_QUEUED] = "R......."
+                    ".=AA.",
+    [JOBS_RUNNING] = ".CPSAFQF"
+                     "????.",
+    [JOBS_PAUSED] = "........"
+                    "=QQA.",
+    [JOBS_COMPLETED] = "........"
+                       ".....",
+    [JOBS_STOPPED] = "........"
+                     "..=.Q",
+    [JOBS_CANCELLED] = "........"
+                       "...=Q",
+    [JOBS_FAILED] = "........"
+                    "....Q",
+};
+
+static const char LETTERS[] = "QRPCSAF";
+
+static void every_cell_is_as_drawn(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < JOBS_STATE_COUNT; s++) {
+        assert_int_equal(strlen(EXPECTED[s]), JOBS_EVENT_COUNT);
+        for (size_t e = 0; e < JOBS_EVENT_COUNT; e++) {
+            enum jobs_state to = JOBS_STATE_COUNT;
+            enum jobs_effect effect = jobs_transition((enum jobs_state)s, (enum jobs_event)e, &to);
+            char seen = effect == JOBS_CHANGED     ? LETTERS[to]
+                        : effect == JOBS_UNCHANGED ? '='
+                        : effect == JOBS_REQUESTED ? '?'
+                                                   : '.';
+            if (seen != EXPECTED[s][e]) {
+                fail_msg("%s + %s: %c, not %c", jobs_state_text((enum jobs_state)s),
+                         jobs_event_text((enum jobs_event)e), seen, EXPECTED[s][e]);
+            }
+            assert_true(effect == JOBS_CHANGED || to == (enum jobs_state)s);
+        }
+    }
+}
+
+static void names_round_trip(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < JOBS_STATE_COUNT; s++) {
+        enum jobs_state back = JOBS_STATE_COUNT;
+        assert_true(jobs_state_parse(jobs_state_text((enum jobs_state)s), &back));
+        assert_int_equal(back, s);
+        assert_int_equal(jobs_state_is_final(back), s >= JOBS_COMPLETED);
+    }
+    enum jobs_state untouched = JOBS_PAUSED;
+    assert_false(jobs_state_parse("lost", &untouched));
+    assert_int_equal(untouched, JOBS_PAUSED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_cell_is_as_drawn),
+        cmocka_unit_test(names_round_trip),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
