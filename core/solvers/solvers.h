@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Solvers: sgdm, rmsprop and adam over a list of parameters, with L2 regularisation, gradient
+ * clipping, learning-rate factors and schedules. The rules and their defaults are in README.md.
+ * A solver is confined to one thread; it may use a pool, on which its bits do not depend.
+ */
+#ifndef NN_SOLVERS_SOLVERS_H
+#define NN_SOLVERS_SOLVERS_H
+
+#include "core/base/base.h"
+
+struct jx_field;
+struct nn_memory;
+struct nn_pool;
+
+enum nn_solver_kind { NN_SOLVER_SGDM, NN_SOLVER_RMSPROP, NN_SOLVER_ADAM, NN_SOLVER_COUNT };
+
+enum nn_clipping_method {
+    NN_CLIPPING_NONE,
+    NN_CLIPPING_L2NORM,         /* each parameter whose norm is over the threshold is scaled down */
+    NN_CLIPPING_GLOBAL_L2NORM,  /* all parameters are scaled by one factor */
+    NN_CLIPPING_ABSOLUTE_VALUE, /* each element is cut to [-threshold, threshold] */
+};
+
+enum nn_schedule_kind { NN_SCHEDULE_NONE, NN_SCHEDULE_PIECEWISE };
+
+struct nn_clipping_options {
+    enum nn_clipping_method method;
+    double threshold; /* > 0; unused with none */
+};
+
+struct nn_schedule_options {
+    enum nn_schedule_kind kind;
+    double drop_factor;  /* in [0, 1]: the rate is multiplied by it ... */
+    int64_t drop_period; /* ... each time this many epochs are over */
+};
+
+/* A NaN stands for "the solver's default"; nn_solver_options_resolve replaces it. */
+struct nn_solver_options {
+    enum nn_solver_kind kind;
+    double learning_rate;
+    double momentum;                      /* sgdm */
+    double gradient_decay_factor;         /* adam: b1 */
+    double squared_gradient_decay_factor; /* rmsprop, adam: b2 */
+    double epsilon;                       /* rmsprop, adam */
+    double l2; /* times the parameter's l2_factor, added to its gradient */
+    struct nn_clipping_options clipping;
+    struct nn_schedule_options schedule;
+    double weight_learning_rate_factor; /* weights and batch-norm scales */
+    double bias_learning_rate_factor;   /* biases and batch-norm shifts */
+};
+
+/* Defaults of a kind (experiments: B4), complete and valid. */
+struct nn_solver_options nn_solver_options_default(enum nn_solver_kind kind);
+
+/* Replaces every NaN by the default of options->kind. */
+void nn_solver_options_resolve(struct nn_solver_options *options);
+
+/* "sgdm", ...; never NULL. */
+const char *nn_solver_name(enum nn_solver_kind kind);
+
+/* The learning rate of an epoch (counted from 0) before the parameters' factors. */
+double nn_solver_learning_rate(const struct nn_solver_options *options, uint64_t epoch);
+
+/* One trainable array. value and grad are borrowed for the solver's life. */
+struct nn_solver_parameter {
+    nn_real *value;
+    nn_real *grad;
+    size_t count;
+    double l2_factor;            /* 1 for weights, 0 for biases and batch norm */
+    double learning_rate_factor; /* 0 freezes */
+};
+
+struct nn_solver;
+
+/* Bytes that nn_solver_create would take from memory. */
+size_t nn_solver_plan_bytes(enum nn_solver_kind kind, const struct nn_solver_parameter *parameters,
+                            size_t n);
+
+/* options must be resolved; parameters are copied, their arrays borrowed. ERR_MEMORY. */
+NN_MUST_CHECK enum nn_status nn_solver_create(const struct nn_solver_options *options,
+                                              const struct nn_solver_parameter *parameters,
+                                              size_t n, struct nn_memory *memory,
+                                              struct nn_pool *pool, struct nn_solver **out,
+                                              struct nn_error *err);
+void nn_solver_destroy(struct nn_solver *solver);
+
+/**
+ * One update from the gradients: adds L2, clips, moves the values. Gradients are left in an
+ * unspecified state. Returns the norm over all gradients as they came in (before L2 and clipping),
+ * summed in double in a fixed order. When that is not finite nothing has been changed: the caller
+ * reports divergence and the values are still those of the step before.
+ */
+double nn_solver_step(struct nn_solver *solver, double learning_rate);
+
+/* The state that a checkpoint must hold: one block of reals (moments, velocities) and the number
+ * of updates done. The block is borrowed and may be overwritten to restore. */
+nn_real *nn_solver_slots(struct nn_solver *solver, size_t *out_count);
+uint64_t nn_solver_updates(const struct nn_solver *solver);
+void nn_solver_set_updates(struct nn_solver *solver, uint64_t updates);
+
+#endif

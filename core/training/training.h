@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Training: one run of the loop over a data set, from a description to an evaluated network, with
+ * validation, early stopping, checkpoints and resumption. Told what to do by a setup, tells what
+ * happens by callbacks; knows no server, no database, no environment.
+ *
+ * The law: equal setup (options, data, seed, core build, instruction set) gives equal bits in every
+ * number but those that nn_metric marks NN_NEEDS_CLOCK, whatever the number of threads, and whether
+ * or not the run was killed at any moment and resumed from a checkpoint.
+ */
+#ifndef NN_TRAINING_TRAINING_H
+#define NN_TRAINING_TRAINING_H
+
+#include <jansson.h>
+
+#include "core/base/base.h"
+#include "core/metrics/metrics.h"
+#include "core/solvers/solvers.h"
+
+struct jx_field;
+struct nn_description;
+struct nn_memory;
+struct nn_pool;
+struct nn_prepared;
+
+enum nn_shuffle { NN_SHUFFLE_NEVER, NN_SHUFFLE_ONCE, NN_SHUFFLE_EVERY_EPOCH };
+enum nn_batch_norm_statistics { NN_BATCH_NORM_MOVING, NN_BATCH_NORM_POPULATION };
+enum nn_output_network { NN_OUTPUT_LAST, NN_OUTPUT_BEST_VALIDATION_LOSS };
+
+/* The "training" object of a spec. Integers are in the ranges of the field table. */
+struct nn_training_options {
+    struct nn_solver_options solver; /* its fields stand flat beside the others in JSON */
+    int64_t epochs;
+    int64_t batch_size;
+    bool drop_last; /* drop the partial last batch of an epoch, unless it is the only one */
+    enum nn_shuffle shuffle;
+    enum nn_batch_norm_statistics batch_norm_statistics;
+    int64_t validation_frequency; /* steps; 0 = at the end of each epoch. The last step always. */
+    int64_t patience;             /* validations without a lower loss before stopping; 0 = never */
+    enum nn_output_network output_network;
+    double checkpoint_interval_seconds; /* 0 = after every step */
+};
+
+/* Field table of nn_training_options (decoding, defaults, ranges, documentation). After decoding
+ * call nn_training_options_resolve, which fills defaults that depend on the solver. */
+const struct jx_field *nn_training_fields(size_t *out_count);
+void nn_training_options_resolve(struct nn_training_options *options);
+
+/* Samples of a part: indices into the prepared set, borrowed. n = 0: the part does not exist. */
+struct nn_part {
+    const uint32_t *samples;
+    size_t n;
+};
+enum nn_part_name { NN_PART_TRAIN, NN_PART_VALIDATION, NN_PART_TEST, NN_PART_COUNT };
+const char *nn_part_name_text(enum nn_part_name part); /* "train", "validation", "test" */
+
+/* Steps of an epoch and of a whole run (0 only for an empty train part, which is refused). */
+uint64_t nn_training_steps_per_epoch(const struct nn_training_options *options, size_t n_train);
+
+struct nn_training_setup {
+    const struct nn_description *description;
+    const struct nn_prepared *prepared;
+    struct nn_part parts[NN_PART_COUNT];
+    struct nn_training_options options; /* resolved */
+    uint64_t seed;
+    bool plain_operators;     /* operators: "plain" */
+    struct nn_memory *memory; /* capped */
+    struct nn_pool *pool;
+    const char *directory;       /* existing, private; checkpoints and artefacts go there */
+    const char *resume[2];       /* checkpoint files, newest first; the first that verifies is
+                                    used; NULL, NULL = from the start */
+    const char *initial_weights; /* safetensors file, or NULL: initialised from the seed */
+    const char *core_build;      /* id of core build, core type and instruction set */
+    const char *spec_digest;     /* of what must be equal to resume (a later "extend" changes only
+                                    epochs, which the digest leaves out) */
+};
+
+struct nn_point {
+    const char *metric; /* static string, a row of nn_metric_table */
+    uint64_t step;      /* counted from 1 */
+    double value;
+};
+
+struct nn_training_start {
+    uint64_t step; /* resumed after this step; 0 = from the start */
+    uint64_t total_steps;
+    bool bits_may_differ; /* the checkpoint comes from another core build */
+};
+
+struct nn_training_progress {
+    uint64_t step, total_steps, epoch; /* epoch counted from 1 */
+    double images_per_second;          /* since the last call */
+    const char *phase;                 /* "training", "validating", "evaluating" */
+};
+
+struct nn_checkpoint_notice {
+    const char *path; /* whole and synced; stays until two later ones exist */
+    uint64_t step, epoch;
+    const char
+        *summaries; /* JSON: {metric: {last, min, max, last_step, min_step, max_step, count}} */
+    bool final;     /* the last of this run: at pause, stop or the end */
+};
+
+enum nn_training_control {
+    NN_CONTINUE,
+    NN_PAUSE,  /* finish the step, write a checkpoint, return NN_TRAINING_PAUSED */
+    NN_STOP,   /* finish the step, evaluate, keep: NN_TRAINING_STOPPED */
+    NN_CANCEL, /* leave at once: NN_ERR_CANCELLED */
+};
+
+/* All on the thread that called nn_training_run. Any may be NULL. Everything passed is borrowed for
+ * the call. */
+struct nn_training_callbacks {
+    void *ctx;
+    /* Once, before the first point. */
+    void (*started)(void *ctx, const struct nn_training_start *start);
+    /* About once a second, always before a checkpoint notice (which therefore vouches for every
+     * point up to its step), and before the run returns. In order of step. */
+    void (*points)(void *ctx, const struct nn_point *points, size_t n);
+    void (*progress)(void *ctx, const struct nn_training_progress *progress);
+    void (*checkpoint)(void *ctx, const struct nn_checkpoint_notice *notice);
+    enum nn_training_control (*control)(void *ctx); /* polled at each step and evaluation batch */
+    size_t (*threads)(void *ctx);                   /* wanted threads, polled at each step */
+    void (*log)(void *ctx, const char *text);
+};
+
+enum nn_training_outcome {
+    NN_TRAINING_COMPLETED, /* all epochs done, or patience ran out */
+    NN_TRAINING_STOPPED,
+    NN_TRAINING_PAUSED,
+    NN_TRAINING_DIVERGED,
+};
+const char *nn_training_outcome_text(enum nn_training_outcome outcome);
+
+/* One predicted sample: what the predictions of a part are made of. */
+struct nn_prediction {
+    uint32_t sample; /* index into the prepared set */
+    uint32_t truth;
+    uint32_t predicted;
+    float probability; /* of the predicted class */
+};
+
+struct nn_part_result {
+    bool present;
+    struct nn_evaluation evaluation;
+    struct nn_prediction
+        *predictions; /* [evaluation.samples] in order of the part; NULL for train */
+};
+
+struct nn_profile_row {
+    char kind[32];      /* layer kind, or "loader", "loss", "solver", "validation", "checkpoint" */
+    char direction[12]; /* "forward", "backward" or "" */
+    double seconds;     /* self time, one level: rows add up to the time of the loop */
+};
+
+struct nn_training_result {
+    enum nn_training_outcome outcome;
+    bool patience_stopped;
+    uint64_t step, total_steps, epoch; /* where it ended */
+    uint64_t diverged_step;            /* 0 = did not */
+    double best_validation_loss;       /* NaN if never validated */
+    uint64_t best_step;
+    struct nn_part_result parts[NN_PART_COUNT]; /* of the output network; none when paused */
+    char network_path[256];                     /* safetensors; "" when paused */
+    json_t *summaries;                          /* as in nn_checkpoint_notice */
+    struct nn_profile_row *profile;
+    size_t profile_count;
+    double seconds; /* of this call */
+    double loader_stall_seconds;
+    size_t plan_bytes;
+};
+
+/* Runs. OK: *out describes the outcome. ERR_DIVERGED: *out is set too (results of the last finite
+ * network; outcome DIVERGED, diverged_step). Other failures leave it untouched: ERR_CANCELLED,
+ * ERR_MEMORY (the plan is checked against the cap before the first step), ERR_INVALID (empty train
+ * part, weights that do not fit, checkpoint of another spec), ERR_CORRUPT (no checkpoint verifies),
+ * ERR_IO. */
+NN_MUST_CHECK enum nn_status nn_training_run(const struct nn_training_setup *setup,
+                                             const struct nn_training_callbacks *callbacks,
+                                             struct nn_training_result **out, struct nn_error *err);
+void nn_training_result_destroy(struct nn_training_result *result);
+
+/* Bytes that a run would plan (network, solver, best copy, loader): for dry runs. */
+NN_MUST_CHECK enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup,
+                                                    size_t *out, struct nn_error *err);
+
+#endif
