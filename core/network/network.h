@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Networks: a JSON description becomes a validated graph, the graph a plan (passes, buffers,
+ * bytes), the plan runs forward and backward. Everything that can be refused is refused while
+ * building; forward and backward return void, allocate nothing and give equal bits for any thread
+ * count.
+ *
+ * A network is confined to one thread (its pool's lanes work for that thread). A description is
+ * immutable and may be shared.
+ */
+#ifndef NN_NETWORK_NETWORK_H
+#define NN_NETWORK_NETWORK_H
+
+#include "core/base/base.h"
+#include "core/json/json.h"
+
+struct nn_memory;
+struct nn_pool;
+struct nn_description;
+struct nn_network;
+
+/* ---------------------------------------------------------------------------------- description */
+
+/* What the network is bound to: the data set's images and classes. */
+enum nn_normalisation {
+    NN_NORMALISATION_DESCRIBED,         /* as the input layer's option says */
+    NN_NORMALISATION_NONE,              /* 0..255 as they are */
+    NN_NORMALISATION_RESCALE_UNIT,      /* x / 255 */
+    NN_NORMALISATION_RESCALE_SYMMETRIC, /* x / 127.5 - 1 */
+    NN_NORMALISATION_ZSCORE             /* (x - mean[c]) / std[c], the input's two parameters */
+};
+
+struct nn_network_bind {
+    size_t height, width, channels; /* of the images as loaded */
+    size_t classes;
+    enum nn_normalisation normalisation;
+};
+
+/* Reads {"name": template, <its parameters>} or {"layers": [...], "connections": [...]} and checks
+ * all that can be checked without a data set. NN_ERR_INVALID: err names the first issue (pointer
+ * relative to the spec) and how many more there are; nn_network_analyze lists them all. */
+NN_MUST_CHECK enum nn_status nn_description_parse(const json_t *spec, struct nn_description **out,
+                                                  struct nn_error *err);
+void nn_description_destroy(struct nn_description *description);
+
+/* The expanded description, every option with its value: {"name"?, "parameters"?, "layers",
+ * "connections"}. Parsing it gives the same network. New reference; NULL when out of memory. */
+json_t *nn_description_json(const struct nn_description *description);
+
+/* A report on a spec, good or bad. NN_OK also when the network has issues; other statuses only for
+ * memory. bind NULL: without a data set, sizes that depend on it are null. New reference:
+ *
+ * {"name": "simple_cnn" | null, "valid": bool,
+ *  "layers": [{"name", "kind", "inputs": [names], "activation": [24, 24, 20],
+ *              "format": "SSC" | "C", "learnables": {"weight": [20, 1, 5, 5], "bias": [20]},
+ *              "states": {"running_mean": [20]}, "learnable_count", "multiply_adds",
+ *              "activation_bytes"}],
+ *  "totals": {"learnables" (null while there are errors), "states", "multiply_adds",
+ *             "parameter_bytes", "training_bytes", "inference_bytes", "batch_size"},
+ *  "issues": [{"severity": "error" | "warning", "layer": name | null, "pointer", "text", "mend"}]}
+ *
+ * activation and multiply_adds are per sample; training_bytes and inference_bytes are what
+ * nn_network_create would take for batch_size samples. */
+NN_MUST_CHECK enum nn_status nn_network_analyze(const json_t *spec,
+                                                const struct nn_network_bind *bind,
+                                                size_t batch_size, json_t **out_report,
+                                                struct nn_error *err);
+
+/* ------------------------------------------------------------------------------------ catalogue */
+
+/* The templates that are compiled in, ordered by name. */
+size_t nn_catalogue_count(void);
+const char *nn_catalogue_name(size_t i); /* NULL past the end */
+/* {"name", "title", "text", "parameters": [{"name", "type", "default", "minimum", "maximum",
+ * "text"}], "description": {"layers": [...], "connections": [...]} with "$parameter" in the places
+ * of parameters}. New reference; NULL when there is no such template or no memory. */
+json_t *nn_catalogue_get(const char *name);
+
+/* --------------------------------------------------------------------------------------- network
+ */
+
+/* A network built for TRAINING runs in all three phases; one built for INFERENCE only in that (and
+ * needs no gradients and far less memory). STATISTICS is a training-like forward (batch statistics,
+ * no dropout) that gathers population statistics for batch normalisation. */
+enum nn_phase { NN_PHASE_TRAINING, NN_PHASE_INFERENCE, NN_PHASE_STATISTICS };
+
+/* OPTIMISED: fused passes and the fastest kernels of the machine. PLAIN: one pass a layer on the
+ * plain reference kernels, kept for ever to compare against. */
+enum nn_operators { NN_OPERATORS_OPTIMISED, NN_OPERATORS_PLAIN };
+
+/* Zero is a good default for every field but max_batch. */
+struct nn_network_options {
+    size_t max_batch; /* forward takes 1..max_batch samples */
+    enum nn_phase phase;
+    enum nn_operators operators;
+    const char *const *frozen; /* layers whose parameters do not train; their batch norm keeps */
+    size_t n_frozen;           /* its stored statistics */
+    const char *const *kept;   /* layers whose activation (and, for TRAINING, its gradient) must */
+    size_t n_kept;             /* be readable after the step: nn_network_activation */
+    bool input_gradient;       /* compute the gradient of the (normalised) input too */
+    struct nn_network *weights_of; /* use the parameter values of this network (same description
+                                      and bind, outlives the new one) instead of own ones */
+    struct nn_memory *memory;      /* borrowed until destroy; every byte comes from here */
+    struct nn_pool *pool;          /* borrowed until destroy; NULL: the calling thread alone */
+};
+
+/* Bytes that nn_network_create would take from options->memory; allocates only bookkeeping. */
+NN_MUST_CHECK enum nn_status nn_network_plan_bytes(const struct nn_description *description,
+                                                   const struct nn_network_bind *bind,
+                                                   const struct nn_network_options *options,
+                                                   size_t *out_bytes, struct nn_error *err);
+
+/* NN_ERR_INVALID: the sizes do not fit (err names layer and remedy); NN_ERR_LIMIT: a product of
+ * sizes overflows; NN_ERR_MEMORY: over the cap of options->memory. Values are zero, batch-norm
+ * scale and running variance 1, input std 1, until nn_network_initialize or an import. */
+NN_MUST_CHECK enum nn_status nn_network_create(const struct nn_description *description,
+                                               const struct nn_network_bind *bind,
+                                               const struct nn_network_options *options,
+                                               struct nn_network **out, struct nn_error *err);
+void nn_network_destroy(struct nn_network *network);
+
+/* Glorot uniform weights from the seed (fan counts as torch's), zero biases, batch norm 1 and 0,
+ * running mean 0 and variance 1; input mean and std are left alone. */
+void nn_network_initialize(struct nn_network *network, uint64_t seed);
+
+/* -------------------------------------------------------------------------------------- parameters
+ */
+
+enum nn_role {
+    NN_ROLE_WEIGHT,
+    NN_ROLE_BIAS,
+    NN_ROLE_SCALE, /* batch norm's gamma, torch's "bn1.weight" */
+    NN_ROLE_SHIFT, /* batch norm's beta, torch's "bn1.bias" */
+    NN_ROLE_RUNNING_MEAN,
+    NN_ROLE_RUNNING_VAR,
+    NN_ROLE_INPUT_MEAN, /* only with zscore normalisation; no part of a torch state dict */
+    NN_ROLE_INPUT_STD
+};
+
+/* shape is torch's: conv [O, I, KH, KW], fully connected [O, I * H * W] with I the channels of the
+ * grid before it (torch's flatten order C, H, W), vectors [C]. extent is the same as four factors
+ * (O, I, KH, KW) or (O, I, H, W), vectors (C, 1, 1, 1); in memory, axis order[0] of extent varies
+ * slowest and axis order[3] fastest. */
+struct nn_parameter {
+    const char *name; /* "conv1.weight", "bn1.running_mean": as in torchvision's state dicts */
+    const char *layer;
+    enum nn_role role;
+    bool trainable;
+    size_t ndim;
+    size_t shape[4];
+    size_t extent[4];
+    unsigned char order[4];
+    size_t count;
+    nn_real *value;
+    nn_real *grad;               /* NULL if not trainable or built for INFERENCE */
+    double learning_rate_factor; /* of the layer's description, 1 by default */
+    double l2_factor;            /* 1 for weights, 0 for biases, scales and shifts by default */
+};
+
+/* In description order, trainable and not. The struct is the network's; value may be written. */
+size_t nn_network_parameter_count(const struct nn_network *network);
+const struct nn_parameter *nn_network_parameter(const struct nn_network *network, size_t i);
+
+/* Copies between memory order and torch's row-major order; `count` numbers. */
+void nn_parameter_to_torch(const struct nn_parameter *parameter, nn_real *out);
+void nn_parameter_from_torch(const struct nn_parameter *parameter, const nn_real *in);
+
+/* All trainable values, and all their gradients, as one block each (same offsets in both); every
+ * parameter begins at a multiple of 64 bytes and the gaps stay zero. NULL and 0 where there are
+ * none. */
+nn_real *nn_network_values(const struct nn_network *network, size_t *out_count);
+nn_real *nn_network_grads(const struct nn_network *network, size_t *out_count);
+void nn_network_zero_grads(struct nn_network *network);
+
+/* --------------------------------------------------------------------------------------------
+ * steps */
+
+/* What random layers depend on: mask = f(seed, layer, epoch, sample). */
+struct nn_step {
+    uint64_t seed;
+    uint64_t epoch;
+    const uint32_t *samples; /* index in the data set of each row; NULL: first_sample + row */
+    uint64_t first_sample;
+};
+
+/* The input: `batch` images of height x width x channels, channels last, no padding between.
+ * load_u8 normalises bytes on the way (one pass, on the pool); load_real does the same for floats
+ * on the 0..255 scale; nn_network_input is the normalised buffer itself, for callers that have
+ * already normalised. */
+void nn_network_load_u8(struct nn_network *network, const uint8_t *pixels, size_t batch);
+void nn_network_load_real(struct nn_network *network, const nn_real *pixels, size_t batch);
+nn_real *nn_network_input(struct nn_network *network);
+size_t nn_network_input_size(const struct nn_network *network); /* numbers a sample */
+
+/* Runs the loaded input. step may be NULL outside of TRAINING. After it nn_network_output holds
+ * batch x nn_network_output_size scores: the trailing softmax is not applied, because the loss
+ * takes scores; nn_network_probabilities applies it into its own buffer. */
+void nn_network_forward(struct nn_network *network, size_t batch, enum nn_phase phase,
+                        const struct nn_step *step);
+const nn_real *nn_network_output(const struct nn_network *network);
+size_t nn_network_output_size(const struct nn_network *network);
+bool nn_network_ends_in_softmax(const struct nn_network *network);
+const nn_real *nn_network_probabilities(struct nn_network *network, size_t batch);
+
+/* The loss writes d loss / d scores (batch x output size) here, then backward adds into the
+ * gradients of the trainable parameters. Only after a TRAINING forward of the same batch; the input
+ * must still be loaded. */
+nn_real *nn_network_output_gradient(struct nn_network *network);
+void nn_network_backward(struct nn_network *network, size_t batch);
+
+/* Called during backward when no more will be added to a parameter's gradient. */
+typedef void (*nn_gradient_ready_fn)(void *ctx, size_t parameter);
+void nn_network_on_gradient(struct nn_network *network, nn_gradient_ready_fn fn, void *ctx);
+
+/* Activation and gradient of a kept layer (or "input" with input_gradient), as rows of `channels`
+ * numbers `ld` apart, batch * height * width rows. NULL data where it was not asked for. */
+struct nn_activation {
+    const nn_real *data;
+    const nn_real *grad; /* NULL unless built for TRAINING */
+    size_t ld, height, width, channels;
+};
+NN_MUST_CHECK bool nn_network_activation(const struct nn_network *network, const char *layer,
+                                         struct nn_activation *out);
+
+/* Population statistics: begin, then for each batch load + forward(NN_PHASE_STATISTICS), then
+ * finish, which replaces the running means and (unbiased) variances by those of all rows seen.
+ * Finish without a forward changes nothing. */
+void nn_network_statistics_begin(struct nn_network *network);
+void nn_network_statistics_finish(struct nn_network *network);
+bool nn_network_has_batch_norm(const struct nn_network *network);
+
+/* ---------------------------------------------------------------------------------------- profile
+ */
+
+/* Self time of each pass: seconds summed since the last reset. A fused pass is one row named by its
+ * layers ("bn1+relu1"). The clock is the caller's (monotonic seconds); NULL turns timing off. */
+typedef double (*nn_clock_fn)(void *ctx);
+struct nn_profile_row {
+    const char *layers;
+    const char *operator_name;
+    double forward_seconds, backward_seconds;
+    uint64_t forward_calls, backward_calls;
+};
+void nn_network_set_clock(struct nn_network *network, nn_clock_fn clock, void *ctx);
+size_t nn_network_profile_count(const struct nn_network *network);
+struct nn_profile_row nn_network_profile(const struct nn_network *network, size_t i);
+void nn_network_profile_reset(struct nn_network *network);
+
+#endif
