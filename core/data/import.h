@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Checked import: IDX pairs or an image archive in, one prepared set and a report out.
+ *
+ * Archives (zip, tar, tar.gz) are read as streams; nothing is ever extracted: the only file written
+ * is `prepared` in the given directory, under a name of ours. One hostile entry is refused and
+ * listed; a file that cannot be trusted as a whole (cut off, over the caps) fails the import.
+ * Runs in one thread, uses no locale of the process.
+ */
+#ifndef NN_DATA_IMPORT_H
+#define NN_DATA_IMPORT_H
+
+#include <jansson.h>
+
+#include "core/base/base.h"
+
+enum nn_import_layout {
+    NN_IMPORT_IDX,     /* 2 or 4 files of MNIST naming, each plain or .gz */
+    NN_IMPORT_ARCHIVE, /* one zip, tar or tar.gz: a folder per class, or part/class */
+};
+
+enum nn_import_on_refused {
+    NN_IMPORT_SKIP, /* leave the entry out and list it */
+    NN_IMPORT_FAIL, /* the first refused entry fails the import */
+};
+
+/* What the user may choose; nn_import_options_decode fills it, zeros are the defaults. */
+struct nn_import_options {
+    size_t height; /* 0 and 0: the most frequent size of the set */
+    size_t width;
+    enum nn_import_on_refused on_refused;
+    const json_t *classes; /* IDX: array of class names by label, borrowed; NULL: "0", "1", ... */
+};
+
+/* Caps; a zero means the default beside it. All are checked while reading, on bytes really
+ * produced, never on what a header declares. A compression ratio alone refuses nothing. */
+struct nn_import_limits {
+    size_t max_entries;        /* 200,000 */
+    size_t max_entry_bytes;    /* unpacked: 64 MiB */
+    size_t max_total_bytes;    /* unpacked: 16 GiB */
+    size_t max_prepared_bytes; /* pixels of the prepared set: 16 GiB */
+    size_t max_classes;        /* 10,000 */
+    size_t max_listed;         /* rows per list of the report; counts are always whole: 1,000 */
+};
+
+/* One file as the user named it. The name is looked at for IDX only. */
+struct nn_import_file {
+    const char *name;
+    const char *path; /* or NULL, then fd */
+    int fd;           /* open for reading, seekable, borrowed */
+};
+
+/* Called now and then; returning false cancels (NN_ERR_CANCELLED). total is 0 while unknown. */
+typedef bool (*nn_import_progress_fn)(void *ctx, size_t done, size_t total);
+
+struct nn_import_setup {
+    enum nn_import_layout layout;
+    const struct nn_import_file *files;
+    size_t n_files;
+    struct nn_import_options options;
+    struct nn_import_limits limits;
+    const char *directory;          /* existing, private; receives the prepared set */
+    nn_import_progress_fn progress; /* may be NULL */
+    void *progress_ctx;
+};
+
+struct nn_import_result {
+    char prepared_name[32]; /* file name below setup->directory */
+    json_t *report;         /* owned; see README for its members */
+};
+
+/* {"image_size": 32 | [height, width], "on_refused": "skip" | "fail", "classes": [...]}, all
+ * optional; options may be NULL. Pointers in err start with prefix. */
+NN_MUST_CHECK enum nn_status nn_import_options_decode(const json_t *options, const char *prefix,
+                                                      struct nn_import_options *out_options,
+                                                      struct nn_error *err);
+
+/* Reads, checks, decodes, resizes and writes. On failure nothing is left in the directory.
+ *
+ * NN_ERR_INVALID: the file as a whole is wrong, holds no item, or an entry was refused under
+ * NN_IMPORT_FAIL (the text names it). NN_ERR_LIMIT: over a cap. NN_ERR_NOT_SUPPORTED: not a zip,
+ * tar or tar.gz. NN_ERR_IO, NN_ERR_MEMORY, NN_ERR_CANCELLED.
+ */
+NN_MUST_CHECK enum nn_status nn_import_run(const struct nn_import_setup *setup,
+                                           struct nn_import_result *out_result,
+                                           struct nn_error *err);
+
+void nn_import_result_deinit(struct nn_import_result *result);
+
+#endif
