@@ -14,6 +14,8 @@
 #include <jansson.h>
 
 #include "core/base/base.h"
+#include "core/data/loader.h"
+#include "core/data/prepared.h"
 #include "core/metrics/metrics.h"
 #include "core/solvers/solvers.h"
 
@@ -21,9 +23,7 @@ struct jx_field;
 struct nn_description;
 struct nn_memory;
 struct nn_pool;
-struct nn_prepared;
 
-enum nn_shuffle { NN_SHUFFLE_NEVER, NN_SHUFFLE_ONCE, NN_SHUFFLE_EVERY_EPOCH };
 enum nn_batch_norm_statistics { NN_BATCH_NORM_MOVING, NN_BATCH_NORM_POPULATION };
 enum nn_output_network { NN_OUTPUT_LAST, NN_OUTPUT_BEST_VALIDATION_LOSS };
 
@@ -46,13 +46,12 @@ struct nn_training_options {
 const struct jx_field *nn_training_fields(size_t *out_count);
 void nn_training_options_resolve(struct nn_training_options *options);
 
-/* Samples of a part: indices into the prepared set, borrowed. n = 0: the part does not exist. */
+/* Samples of a part (by enum nn_part_name): indices into the prepared set, borrowed. n = 0: the
+ * part does not exist. */
 struct nn_part {
     const uint32_t *samples;
     size_t n;
 };
-enum nn_part_name { NN_PART_TRAIN, NN_PART_VALIDATION, NN_PART_TEST, NN_PART_COUNT };
-const char *nn_part_name_text(enum nn_part_name part); /* "train", "validation", "test" */
 
 /* Steps of an epoch and of a whole run (0 only for an empty train part, which is refused). */
 uint64_t nn_training_steps_per_epoch(const struct nn_training_options *options, size_t n_train);
