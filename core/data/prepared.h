@@ -14,10 +14,10 @@
 
 #define NN_DIGEST_BYTES 32
 
-enum nn_part_name { NN_PART_TRAIN, NN_PART_VALIDATION, NN_PART_TEST, NN_PART_COUNT };
+enum nn_part { NN_PART_TRAIN, NN_PART_VALIDATION, NN_PART_TEST, NN_PART_COUNT };
 
 /* "train", "validation", "test". */
-const char *nn_part_name_text(enum nn_part_name part);
+const char *nn_part_name(enum nn_part part);
 
 struct nn_prepared;
 
@@ -50,7 +50,7 @@ const struct nn_prepared_info *nn_prepared_info(const struct nn_prepared *prepar
 /* height x width x channels bytes of item i. */
 const uint8_t *nn_prepared_pixels(const struct nn_prepared *prepared, size_t i);
 uint32_t nn_prepared_label(const struct nn_prepared *prepared, size_t i);
-enum nn_part_name nn_prepared_part(const struct nn_prepared *prepared, size_t i);
+enum nn_part nn_prepared_part(const struct nn_prepared *prepared, size_t i);
 /* SHA-256 over size and pixels as decoded, before resizing: equal pictures have equal digests. */
 const uint8_t *nn_prepared_item_digest(const struct nn_prepared *prepared, size_t i);
 /* Path inside the archive ("train/rose/1.jpg") or "train/00017" for IDX; UTF-8. */

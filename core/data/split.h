@@ -25,7 +25,7 @@ struct nn_split_side {
 };
 
 struct nn_split {
-    struct nn_split_side side[NN_PART_COUNT]; /* by enum nn_part_name */
+    struct nn_split_side side[NN_PART_COUNT]; /* by enum nn_part */
     size_t single_classes; /* classes with one content only: it trains, nothing validates */
     char *warnings;        /* one sentence a line, "" if none */
 };

@@ -8,8 +8,8 @@
 #define NN_SOLVERS_SOLVERS_H
 
 #include "core/base/base.h"
+#include "core/json/json.h"
 
-struct jx_field;
 struct nn_memory;
 struct nn_pool;
 
@@ -25,35 +25,44 @@ enum nn_clipping_method {
 enum nn_schedule_kind { NN_SCHEDULE_NONE, NN_SCHEDULE_PIECEWISE };
 
 struct nn_clipping_options {
-    enum nn_clipping_method method;
+    int method;       /* enum nn_clipping_method */
     double threshold; /* > 0; unused with none */
 };
 
 struct nn_schedule_options {
-    enum nn_schedule_kind kind;
-    double drop_factor;  /* in [0, 1]: the rate is multiplied by it ... */
+    int kind;            /* enum nn_schedule_kind */
+    double drop_factor;  /* the rate is multiplied by it ... */
     int64_t drop_period; /* ... each time this many epochs are over */
 };
 
-/* A NaN stands for "the solver's default"; nn_solver_options_resolve replaces it. */
+/* Two defaults depend on the kind; where the caller gave no value of his own (`..._given` false)
+ * nn_solver_options_resolve fills it in. */
 struct nn_solver_options {
-    enum nn_solver_kind kind;
+    int kind; /* enum nn_solver_kind */
     double learning_rate;
+    bool learning_rate_given;
     double momentum;                      /* sgdm */
     double gradient_decay_factor;         /* adam: b1 */
     double squared_gradient_decay_factor; /* rmsprop, adam: b2 */
-    double epsilon;                       /* rmsprop, adam */
-    double l2; /* times the parameter's l2_factor, added to its gradient */
+    bool squared_gradient_decay_factor_given;
+    double epsilon; /* rmsprop, adam */
+    double l2;      /* times the parameter's l2_factor, added to its gradient */
     struct nn_clipping_options clipping;
     struct nn_schedule_options schedule;
     double weight_learning_rate_factor; /* weights and batch-norm scales */
     double bias_learning_rate_factor;   /* biases and batch-norm shifts */
 };
 
+/* Field rows of nn_solver_options for a table of the struct `type` that holds one as `member`: the
+ * "training" object keeps them flat beside its own (core/solvers/fields.h has the macro). */
+extern const struct jx_field nn_clipping_fields[];
+extern const struct jx_field nn_schedule_fields[];
+extern const struct jx_choice nn_solver_choices[];
+
 /* Defaults of a kind (experiments: B4), complete and valid. */
 struct nn_solver_options nn_solver_options_default(enum nn_solver_kind kind);
 
-/* Replaces every NaN by the default of options->kind. */
+/* Fills in what was not given and marks it as given. */
 void nn_solver_options_resolve(struct nn_solver_options *options);
 
 /* "sgdm", ...; never NULL. */

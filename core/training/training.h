@@ -16,13 +16,11 @@
 #include "core/base/base.h"
 #include "core/data/loader.h"
 #include "core/data/prepared.h"
+#include "core/data/split.h"
+#include "core/json/json.h"
 #include "core/metrics/metrics.h"
+#include "core/network/network.h"
 #include "core/solvers/solvers.h"
-
-struct jx_field;
-struct nn_description;
-struct nn_memory;
-struct nn_pool;
 
 enum nn_batch_norm_statistics { NN_BATCH_NORM_MOVING, NN_BATCH_NORM_POPULATION };
 enum nn_output_network { NN_OUTPUT_LAST, NN_OUTPUT_BEST_VALIDATION_LOSS };
@@ -33,34 +31,29 @@ struct nn_training_options {
     int64_t epochs;
     int64_t batch_size;
     bool drop_last; /* drop the partial last batch of an epoch, unless it is the only one */
-    enum nn_shuffle shuffle;
-    enum nn_batch_norm_statistics batch_norm_statistics;
+    int shuffle;    /* enum nn_shuffle */
+    int batch_norm_statistics;    /* enum nn_batch_norm_statistics */
     int64_t validation_frequency; /* steps; 0 = at the end of each epoch. The last step always. */
     int64_t patience;             /* validations without a lower loss before stopping; 0 = never */
-    enum nn_output_network output_network;
+    int output_network;           /* enum nn_output_network */
     double checkpoint_interval_seconds; /* 0 = after every step */
 };
 
 /* Field table of nn_training_options (decoding, defaults, ranges, documentation). After decoding
- * call nn_training_options_resolve, which fills defaults that depend on the solver. */
-const struct jx_field *nn_training_fields(size_t *out_count);
+ * call nn_training_options_resolve, which fills defaults that depend on the solver; encoding after
+ * that gives every value. */
+extern const struct jx_field nn_training_fields[];
 void nn_training_options_resolve(struct nn_training_options *options);
-
-/* Samples of a part (by enum nn_part_name): indices into the prepared set, borrowed. n = 0: the
- * part does not exist. */
-struct nn_part {
-    const uint32_t *samples;
-    size_t n;
-};
 
 /* Steps of an epoch and of a whole run (0 only for an empty train part, which is refused). */
 uint64_t nn_training_steps_per_epoch(const struct nn_training_options *options, size_t n_train);
 
 struct nn_training_setup {
     const struct nn_description *description;
+    struct nn_network_bind bind; /* with zscore: mean and std are taken from the train part */
     const struct nn_prepared *prepared;
-    struct nn_part parts[NN_PART_COUNT];
-    struct nn_training_options options; /* resolved */
+    struct nn_split_side parts[NN_PART_COUNT]; /* by enum nn_part; count 0: there is none */
+    struct nn_training_options options;        /* resolved */
     uint64_t seed;
     bool plain_operators;     /* operators: "plain" */
     struct nn_memory *memory; /* capped */
@@ -146,7 +139,7 @@ struct nn_part_result {
         *predictions; /* [evaluation.samples] in order of the part; NULL for train */
 };
 
-struct nn_profile_row {
+struct nn_training_profile_row {
     char kind[32];      /* layer kind, or "loader", "loss", "solver", "validation", "checkpoint" */
     char direction[12]; /* "forward", "backward" or "" */
     double seconds;     /* self time, one level: rows add up to the time of the loop */
@@ -162,7 +155,7 @@ struct nn_training_result {
     struct nn_part_result parts[NN_PART_COUNT]; /* of the output network; none when paused */
     char network_path[256];                     /* safetensors; "" when paused */
     json_t *summaries;                          /* as in nn_checkpoint_notice */
-    struct nn_profile_row *profile;
+    struct nn_training_profile_row *profile;
     size_t profile_count;
     double seconds; /* of this call */
     double loader_stall_seconds;

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names, defaults and field tables of solvers, clipping and schedules; the learning rate of an
+ * epoch.
+ */
+#include <math.h>
+
+#include "core/solvers/solvers.h"
+
+/* Defaults that depend on the solver. */
+struct solver_row {
+    const char *name;
+    double learning_rate;
+    double squared_gradient_decay_factor;
+};
+
+static const struct solver_row SOLVERS[NN_SOLVER_COUNT] = {
+    [NN_SOLVER_SGDM] = {"sgdm", 0.01, 0.0},
+    [NN_SOLVER_RMSPROP] = {"rmsprop", 0.001, 0.9},
+    [NN_SOLVER_ADAM] = {"adam", 0.001, 0.999},
+};
+
+const struct jx_choice nn_solver_choices[] = {
+    {"sgdm", NN_SOLVER_SGDM, "stochastic gradient descent with momentum"},
+    {"rmsprop", NN_SOLVER_RMSPROP, "rate divided by the root of the mean square"},
+    {"adam", NN_SOLVER_ADAM, "means of gradient and square, bias corrected"},
+    JX_END,
+};
+
+static const struct jx_choice CLIPPING_CHOICES[] = {
+    {"none", NN_CLIPPING_NONE, "no limit"},
+    {"l2norm", NN_CLIPPING_L2NORM, "each parameter's norm is limited"},
+    {"global_l2norm", NN_CLIPPING_GLOBAL_L2NORM, "the norm over all parameters is limited"},
+    {"absolute_value", NN_CLIPPING_ABSOLUTE_VALUE, "each element is limited"},
+    JX_END,
+};
+
+const struct jx_field nn_clipping_fields[] = {
+    {.name = "method",
+     .type = JX_ENUM,
+     .offset = offsetof(struct nn_clipping_options, method),
+     .choices = CLIPPING_CHOICES,
+     .fallback = "\"none\"",
+     .doc = "what is limited"},
+    {.name = "threshold",
+     .type = JX_REAL,
+     .offset = offsetof(struct nn_clipping_options, threshold),
+     .min = 0,
+     .max = 1e12,
+     .above_min = true,
+     .fallback = "1",
+     .doc = "the limit"},
+    JX_END,
+};
+
+static const struct jx_choice SCHEDULE_CHOICES[] = {
+    {"none", NN_SCHEDULE_NONE, "the same rate throughout"},
+    {"piecewise", NN_SCHEDULE_PIECEWISE, "times drop_factor every drop_period epochs"},
+    JX_END,
+};
+
+const struct jx_field nn_schedule_fields[] = {
+    {.name = "kind",
+     .type = JX_ENUM,
+     .offset = offsetof(struct nn_schedule_options, kind),
+     .choices = SCHEDULE_CHOICES,
+     .fallback = "\"none\"",
+     .doc = "the rule"},
+    {.name = "drop_factor",
+     .type = JX_REAL,
+     .offset = offsetof(struct nn_schedule_options, drop_factor),
+     .min = 0,
+     .max = 1e12,
+     .fallback = "0.1",
+     .doc = "factor at each drop"},
+    {.name = "drop_period",
+     .type = JX_INT,
+     .offset = offsetof(struct nn_schedule_options, drop_period),
+     .min = 1,
+     .max = 1e9,
+     .fallback = "10",
+     .doc = "epochs between drops",
+     .unit = "epochs"},
+    JX_END,
+};
+
+const char *nn_solver_name(enum nn_solver_kind kind)
+{
+    return SOLVERS[kind].name;
+}
+
+struct nn_solver_options nn_solver_options_default(enum nn_solver_kind kind)
+{
+    struct nn_solver_options options = {
+        .kind = (int)kind,
+        .momentum = 0.9,
+        .gradient_decay_factor = 0.9,
+        .epsilon = 1e-8,
+        .l2 = 1e-4,
+        .clipping = {.method = NN_CLIPPING_NONE, .threshold = 1.0},
+        .schedule = {.kind = NN_SCHEDULE_NONE, .drop_factor = 0.1, .drop_period = 10},
+        .weight_learning_rate_factor = 1.0,
+        .bias_learning_rate_factor = 1.0,
+    };
+    nn_solver_options_resolve(&options);
+    return options;
+}
+
+void nn_solver_options_resolve(struct nn_solver_options *options)
+{
+    const struct solver_row *row = &SOLVERS[options->kind];
+    if (!options->learning_rate_given) {
+        options->learning_rate = row->learning_rate;
+        options->learning_rate_given = true;
+    }
+    if (!options->squared_gradient_decay_factor_given) {
+        options->squared_gradient_decay_factor = row->squared_gradient_decay_factor;
+        options->squared_gradient_decay_factor_given = true;
+    }
+}
+
+double nn_solver_learning_rate(const struct nn_solver_options *options, uint64_t epoch)
+{
+    double rate = options->learning_rate;
+    if (options->schedule.kind == NN_SCHEDULE_PIECEWISE) {
+        uint64_t drops = epoch / (uint64_t)options->schedule.drop_period;
+        rate *= pow(options->schedule.drop_factor, (double)drops);
+    }
+    return rate;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The "training" object of a spec: its field table, and figures that follow from it.
+ */
+#include "core/solvers/fields.h"
+#include "core/training/training.h"
+
+static const struct jx_choice SHUFFLE_CHOICES[] = {
+    {"never", NN_SHUFFLE_NEVER, "the order of the data set"},
+    {"once", NN_SHUFFLE_ONCE, "one random order for all epochs"},
+    {"every_epoch", NN_SHUFFLE_EVERY_EPOCH, "another random order in each epoch"},
+    JX_END,
+};
+
+static const struct jx_choice STATISTICS_CHOICES[] = {
+    {"moving", NN_BATCH_NORM_MOVING, "running averages gathered while training"},
+    {"population", NN_BATCH_NORM_POPULATION, "taken over the whole train part at the end"},
+    JX_END,
+};
+
+static const struct jx_choice OUTPUT_CHOICES[] = {
+    {"last", NN_OUTPUT_LAST, "the network after the last step"},
+    {"best_validation_loss", NN_OUTPUT_BEST_VALIDATION_LOSS,
+     "the network at the validation with the lowest loss"},
+    JX_END,
+};
+
+#define OFFSET(member) offsetof(struct nn_training_options, member)
+
+const struct jx_field nn_training_fields[] = {
+    NN_SOLVER_FIELDS(struct nn_training_options, solver),
+    {.name = "epochs",
+     .type = JX_INT,
+     .offset = OFFSET(epochs),
+     .min = 1,
+     .max = 1e6,
+     .fallback = "30",
+     .doc = "passes over the train part",
+     .unit = "epochs"},
+    {.name = "batch_size",
+     .type = JX_INT,
+     .offset = OFFSET(batch_size),
+     .min = 1,
+     .max = 65536,
+     .fallback = "128",
+     .doc = "samples in a step",
+     .unit = "samples"},
+    {.name = "drop_last",
+     .type = JX_BOOL,
+     .offset = OFFSET(drop_last),
+     .fallback = "false",
+     .doc = "leave out the partial last batch of an epoch, unless it is the only one"},
+    {.name = "shuffle",
+     .type = JX_ENUM,
+     .offset = OFFSET(shuffle),
+     .choices = SHUFFLE_CHOICES,
+     .fallback = "\"once\"",
+     .doc = "order of the samples"},
+    {.name = "batch_norm_statistics",
+     .type = JX_ENUM,
+     .offset = OFFSET(batch_norm_statistics),
+     .choices = STATISTICS_CHOICES,
+     .fallback = "\"population\"",
+     .doc = "what batch normalisation uses after training"},
+    {.name = "validation_frequency",
+     .type = JX_INT,
+     .offset = OFFSET(validation_frequency),
+     .min = 0,
+     .max = 1e9,
+     .fallback = "50",
+     .doc = "steps between validations; 0: at the end of each epoch",
+     .unit = "steps"},
+    {.name = "patience",
+     .type = JX_INT,
+     .offset = OFFSET(patience),
+     .min = 0,
+     .max = 1e9,
+     .fallback = "0",
+     .doc = "validations without a lower loss after which training stops; 0: never"},
+    {.name = "output_network",
+     .type = JX_ENUM,
+     .offset = OFFSET(output_network),
+     .choices = OUTPUT_CHOICES,
+     .fallback = "\"last\"",
+     .doc = "which network is kept and evaluated"},
+    {.name = "checkpoint_interval_seconds",
+     .type = JX_REAL,
+     .offset = OFFSET(checkpoint_interval_seconds),
+     .min = 0,
+     .max = 86400,
+     .fallback = "30",
+     .doc = "time between checkpoints; 0: after every step",
+     .unit = "seconds"},
+    JX_END,
+};
+
+void nn_training_options_resolve(struct nn_training_options *options)
+{
+    nn_solver_options_resolve(&options->solver);
+}
+
+uint64_t nn_training_steps_per_epoch(const struct nn_training_options *options, size_t n_train)
+{
+    return nn_loader_batches(n_train, (size_t)options->batch_size, options->drop_last);
+}
+
+const char *nn_training_outcome_text(enum nn_training_outcome outcome)
+{
+    switch (outcome) {
+    case NN_TRAINING_COMPLETED:
+        return "completed";
+    case NN_TRAINING_STOPPED:
+        return "stopped";
+    case NN_TRAINING_PAUSED:
+        return "paused";
+    case NN_TRAINING_DIVERGED:
+        break;
+    }
+    return "diverged";
+}
