@@ -3,7 +3,7 @@
  * Records between the supervisor (`assayd work`) and a child process (`assayd trial`, `import`):
  * {u32 payload length, u16 type, u16 version} in the machine's byte order, then the payload, over a
  * stream socket pair of one machine. Payloads are JSON texts that this room does not look into,
- * but for points and threads, which are binary (points.c).
+ * but for points, predictions and threads, which are binary (payloads.c).
  *
  * A channel never trusts its peer: a record over the limit, of an unknown version or half written
  * at the peer's death ends the channel, it is never handed out.
@@ -35,10 +35,12 @@ enum { WIRE_CHILD_FD = 3 };
     X(POINTS, 66, "points", "binary: metric points")                                               \
     X(CHECKPOINT, 67, "checkpoint", "JSON: path, step, reason, summaries")                         \
     X(ARTEFACT, 68, "artefact", "JSON: kind, path, and what the kind asks for")                    \
-    X(EVALUATION, 69, "evaluation", "JSON: part, numbers, confusion matrix, predictions")          \
+    X(EVALUATION, 69, "evaluation", "JSON: part, numbers, confusion matrix")                       \
     X(LOG, 70, "log", "JSON: level, text")                                                         \
     X(FAILED, 71, "failed", "JSON: class, text, pointer")                                          \
-    X(DONE, 72, "done", "JSON: outcome and closing facts; the child's last record")
+    X(DONE, 72, "done", "JSON: outcome and closing facts; the child's last record")                \
+    X(STARTED, 73, "started", "JSON: step resumed after (0: none), total_steps")                   \
+    X(PREDICTIONS, 74, "predictions", "binary: some predicted samples of a part")
 
 enum wire_type {
 #define WIRE_TYPE_ENUM(name, value, slug, payload) WIRE_##name = (value),
@@ -120,6 +122,26 @@ SV_MUST_CHECK enum sv_status wire_points_encode(const struct wire_point *points,
  * into it. SV_ERR_INVALID_FIELD for anything malformed. */
 SV_MUST_CHECK enum sv_status wire_points_decode(const void *bytes, size_t size,
                                                 struct wire_point **out_points, size_t *out_n);
+
+/* One predicted sample. */
+struct wire_prediction {
+    uint32_t sample; /* index in the prepared set */
+    uint32_t truth;
+    uint32_t predicted;
+    float probability;
+};
+
+/* Predictions of one part; a part with many comes as several records, in order. */
+enum { WIRE_PREDICTIONS_MAX = 65536 }; /* rows of one record */
+
+/* As wire_points_encode and _decode; *out_rows is one allocation of *out_n rows, NULL for none. */
+SV_MUST_CHECK enum sv_status wire_predictions_encode(uint32_t part,
+                                                     const struct wire_prediction *rows, size_t n,
+                                                     void **out_bytes, size_t *out_size);
+SV_MUST_CHECK enum sv_status wire_predictions_decode(const void *bytes, size_t size,
+                                                     uint32_t *out_part,
+                                                     struct wire_prediction **out_rows,
+                                                     size_t *out_n);
 
 /* The payload of WIRE_THREADS; false unless it is a number from 1 to 1024. */
 SV_MUST_CHECK bool wire_threads_decode(const struct wire_record *record, unsigned *out_threads);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * server/wire/points.c: points keep every bit of step and value; malformed payloads are refused.
+ * server/wire/payloads.c: points keep every bit of step and value; malformed payloads are refused.
  */
 #include "tests/support/cmocka_all.h"
 
@@ -111,6 +111,35 @@ static void every_flipped_byte_is_survived(void **state)
     free(bytes);
 }
 
+static void predictions_travel_and_are_checked(void **state)
+{
+    (void)state;
+    const struct wire_prediction sent[] = {{0, 1, 2, 0.5f}, {UINT32_MAX, 0, 0, 1.0f}};
+    struct wire_prediction *got = NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+    size_t n = 0;
+    uint32_t part = 0;
+    assert_int_equal(wire_predictions_encode(2, sent, 2, &bytes, &size), SV_OK);
+    assert_int_equal(wire_predictions_decode(bytes, size, &part, &got, &n), SV_OK);
+    assert_int_equal(part, 2);
+    assert_int_equal(n, 2);
+    assert_memory_equal(got, sent, sizeof sent);
+    free(got);
+    for (size_t cut = 0; cut < size; cut++) {
+        assert_int_equal(wire_predictions_decode(bytes, cut, &part, &got, &n),
+                         SV_ERR_INVALID_FIELD);
+    }
+    free(bytes);
+    assert_int_equal(wire_predictions_encode(0, sent, WIRE_PREDICTIONS_MAX + 1, &bytes, &size),
+                     SV_ERR_TOO_LARGE);
+    assert_int_equal(wire_predictions_encode(0, NULL, 0, &bytes, &size), SV_OK);
+    assert_int_equal(wire_predictions_decode(bytes, size, &part, &got, &n), SV_OK);
+    assert_int_equal(n, 0);
+    assert_null(got);
+    free(bytes);
+}
+
 static void threads_are_checked(void **state)
 {
     (void)state;
@@ -136,6 +165,7 @@ int main(void)
         cmocka_unit_test(empty_list_travels),
         cmocka_unit_test(names_and_counts_have_limits),
         cmocka_unit_test(every_flipped_byte_is_survived),
+        cmocka_unit_test(predictions_travel_and_are_checked),
         cmocka_unit_test(threads_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

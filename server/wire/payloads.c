@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The two binary payloads. Points: {u16 names, u16 points}, per name {u8 length, bytes}, per point
+ * The binary payloads. Points: {u16 names, u16 points}, per name {u8 length, bytes}, per point
  * {u8 name index, i64 step, f64 value}, unaligned, in the machine's byte order (both ends are the
- * same binary). Threads: one u32.
+ * same binary). Predictions: {u32 part, u32 rows}, then the rows as they lie in memory. Threads:
+ * one u32.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,53 @@ enum sv_status wire_points_decode(const void *bytes, size_t size, struct wire_po
     }
     *out_points = points;
     *out_n = counts[1];
+    return SV_OK;
+}
+
+_Static_assert(sizeof(struct wire_prediction) == 16, "rows travel without padding");
+
+enum sv_status wire_predictions_encode(uint32_t part, const struct wire_prediction *rows, size_t n,
+                                       void **out_bytes, size_t *out_size)
+{
+    uint32_t head[2] = {part, (uint32_t)n};
+    if (n > WIRE_PREDICTIONS_MAX) {
+        return SV_ERR_TOO_LARGE;
+    }
+    char *bytes = malloc(sizeof head + n * sizeof *rows);
+    if (!bytes) {
+        return SV_ERR_INTERNAL;
+    }
+    memcpy(bytes, head, sizeof head);
+    if (n > 0) {
+        memcpy(bytes + sizeof head, rows, n * sizeof *rows);
+    }
+    *out_bytes = bytes;
+    *out_size = sizeof head + n * sizeof *rows;
+    return SV_OK;
+}
+
+enum sv_status wire_predictions_decode(const void *bytes, size_t size, uint32_t *out_part,
+                                       struct wire_prediction **out_rows, size_t *out_n)
+{
+    uint32_t head[2];
+    if (size < sizeof head) {
+        return SV_ERR_INVALID_FIELD;
+    }
+    memcpy(head, bytes, sizeof head);
+    if (head[1] > WIRE_PREDICTIONS_MAX || size - sizeof head != head[1] * sizeof **out_rows) {
+        return SV_ERR_INVALID_FIELD;
+    }
+    struct wire_prediction *rows = NULL;
+    if (head[1] > 0) {
+        rows = malloc(size - sizeof head);
+        if (!rows) {
+            return SV_ERR_INTERNAL;
+        }
+        memcpy(rows, (const char *)bytes + sizeof head, size - sizeof head);
+    }
+    *out_part = head[0];
+    *out_rows = rows;
+    *out_n = head[1];
     return SV_OK;
 }
 
