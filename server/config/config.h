@@ -99,6 +99,7 @@ struct cfg_option {
 /* All rows, in the order of the map; *out_count of them. */
 const struct cfg_option *cfg_options(size_t *out_count);
 
+#define CFG_NAME_SIZE 64 /* bytes; of a flag or environment name */
 /* Names that follow from the key: ASSAY_REQUEST_THREADS and --request-threads. */
 void cfg_env_name(const struct cfg_option *option, char *out, size_t out_size);
 void cfg_flag_name(const struct cfg_option *option, char *out, size_t out_size);
