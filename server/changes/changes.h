@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "server/base/error.h"
+#include "server/base/log.h"
 #include "server/http/request.h"
 #include "server/http/response.h"
 
@@ -38,16 +39,17 @@ struct changes_source {
 
 struct changes_settings {
     struct changes_source source;
-    size_t max_entries;     /* ids in the map; 0: 16384 */
-    size_t answer_bytes;    /* memory for answers; 0: none are kept */
-    unsigned check_seconds; /* between checks of an idle connection; 0: 10 */
-    unsigned retry_ms;      /* first pause after a lost connection, doubled to 5 s; 0: 200 */
+    const struct sv_log *log; /* lost and regained connections; may be NULL; borrowed */
+    size_t max_entries;       /* ids in the map; 0: 16384 */
+    size_t answer_bytes;      /* memory for answers; 0: none are kept */
+    unsigned check_seconds;   /* between checks of an idle connection; 0: 10 */
+    unsigned retry_ms;        /* first pause after a lost connection, doubled to 5 s; 0: 200 */
 };
 
 /* Starts the thread; an unreachable database is no error: it keeps trying. */
 SV_MUST_CHECK enum sv_status changes_create(const struct changes_settings *settings,
                                             struct changes **out, struct sv_error *err);
-/* Stops the thread. Waits are not woken: the HTTP server goes first. */
+/* Stops the thread. Waits are not woken: the HTTP server is stopped before and destroyed after. */
 void changes_destroy(struct changes *changes);
 /* Is the LISTEN connection up? */
 bool changes_is_listening(const struct changes *changes);

@@ -68,7 +68,7 @@ enum cfg_type { CFG_TEXT, CFG_CHOICE, CFG_INT, CFG_BYTES, CFG_SECONDS, CFG_BOOL 
       "memory that a trial may use")                                                               \
     X(number, blob_cache_bytes, CFG_BYTES, "8G", 0, INT64_C(1) << 44, "",                          \
       "disk that a worker's cache of data sets may use")                                           \
-    X(text, log_level, CFG_CHOICE, "info", 0, 0, "error|warning|info|debug",                       \
+    X(text, log_level, CFG_CHOICE, "info", 0, 0, "error|warn|info|debug",                       \
       "least level that is logged")
 
 /* The values in force. Made by cfg_load, immutable afterwards, shared by all threads. */

@@ -16,6 +16,8 @@
 /* A role includes those before it. PUBLIC: no token asked for. */
 enum http_role { HTTP_ROLE_PUBLIC, HTTP_ROLE_VIEWER, HTTP_ROLE_SUBMITTER, HTTP_ROLE_ADMIN };
 
+struct http_server;
+
 /* Who asks; filled by the authenticate hook. */
 struct http_actor {
     char project_id[33]; /* 32 hex digits */
@@ -69,6 +71,9 @@ bool http_accepts(const struct http_request *req, const char *media_type);
 void *http_request_alloc(const struct http_request *req, size_t size);
 char *http_request_printf(const struct http_request *req, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The server that the request came to: for its counters, and for readiness while it drains. */
+struct http_server *http_request_server(const struct http_request *req);
 
 /* 64-bit hash of the query string in a canonical form (parameters sorted, `wait` left out): what an
  * ETag and a cursor are bound to. */

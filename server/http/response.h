@@ -73,7 +73,6 @@ void http_etag(const struct http_request *req, int64_t revision, char out[HTTP_E
 /* --- Waiting --------------------------------------------------------------------------------
  * A ticket names one park of one request; it goes stale when the park ends, and waking a stale
  * ticket does nothing, so whoever holds tickets needs no word when a request ends otherwise. */
-struct http_server;
 struct http_ticket {
     struct http_server *server; /* NULL: none */
     uint32_t slot;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "server/base/error.h"
+#include "server/base/log.h"
 #include "server/http/request.h"
 #include "server/http/response.h"
 
@@ -47,8 +48,9 @@ struct http_settings {
     const struct cfg *config; /* listen, limits, deadlines; borrowed for the server's life */
     const struct http_route *routes;
     size_t route_count;
-    const char *spool_dir; /* for large bodies; must exist; borrowed */
-    void *ctx;             /* state of handlers when thread_start is NULL */
+    const char *spool_dir;    /* for large bodies; must exist; borrowed */
+    const struct sv_log *log; /* requests at debug; may be NULL; borrowed */
+    void *ctx;                /* state of handlers when thread_start is NULL */
     /* State of one request thread, made and ended on it. May be NULL. */
     void *(*thread_start)(void *ctx, unsigned index);
     void (*thread_end)(void *state);
@@ -67,12 +69,15 @@ SV_MUST_CHECK enum sv_status http_server_create(const struct http_settings *sett
 const char *http_server_host(const struct http_server *server);
 uint16_t http_server_port(const struct http_server *server);
 
-/* Stop accepting work: new requests are answered 503 draining except on PUBLIC routes, parked ones
- * are woken. Idempotent. */
+/* Stop accepting work: new requests are answered 503 draining except on PUBLIC routes, parked
+ * ones are woken. Idempotent. */
 void http_server_drain(struct http_server *server);
 bool http_server_is_draining(const struct http_server *server);
-/* Drains, waits up to grace_ms for requests in flight, stops, frees. server may be NULL. */
-void http_server_destroy(struct http_server *server, unsigned grace_ms);
+/* Drains, waits up to grace_ms for requests in flight, ends all threads. Tickets may still be woken
+ * afterwards (nothing happens), so the order is: stop, destroy what holds tickets, destroy. */
+void http_server_stop(struct http_server *server, unsigned grace_ms);
+/* Frees a server that was stopped. server may be NULL. */
+void http_server_destroy(struct http_server *server);
 
 struct http_stats {
     uint64_t requests;      /* handled or refused since start */
@@ -83,6 +88,6 @@ struct http_stats {
     uint64_t running;       /* in a handler now */
     uint64_t parked;        /* waiting for a change now */
 };
-void http_server_stats(const struct http_server *server, struct http_stats *out);
+void http_server_stats(struct http_server *server, struct http_stats *out);
 
 #endif
