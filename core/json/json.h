@@ -12,9 +12,10 @@
 
 #include "core/base/base.h"
 
-#define JX_MAX_BYTES ((size_t)1 << 20)
-#define JX_MAX_DEPTH 32
-#define JX_LIST_MAX  64
+#define JX_MAX_BYTES      ((size_t)1 << 20)
+#define JX_MAX_DEPTH      32
+#define JX_MAX_DUMP_DEPTH 64
+#define JX_LIST_MAX       64
 
 /* ------------------------------------------------------------------------------------ parsing */
 
@@ -39,7 +40,7 @@ enum jx_type {
     JX_SIZE,     /* size_t; as JX_INT, at least 0 */
     JX_UINT64,   /* uint64_t; an integer >= 0 or its decimal digits as a string (seeds) */
     JX_REAL,     /* double, finite */
-    JX_STRING,   /* const char *, borrowed from the json_t (or the table's default) */
+    JX_STRING,   /* const char *, borrowed from the json_t; min and max count bytes */
     JX_CHARS,    /* char[size], copied; min and max count bytes, size - 1 is always a limit */
     JX_ENUM,     /* int, from the rows of `choices` */
     JX_INTS,     /* struct jx_ints */
@@ -72,17 +73,18 @@ struct jx_choice {
  * min and max bound: the number; each number of JX_INTS and JX_REALS; the bytes of a string.
  * Both 0 means no bound. min_items and max_items bound lists and maps (max 0: no bound; JX_INTS
  * and JX_REALS hold at most JX_LIST_MAX).
- * A field that is absent takes `fallback`, a JSON text ("0.9", "\"sgdm\"", "[1, 2]", "{}" for an
- * object of defaults); without a fallback it stays zero (NULL, 0, false). JX_OBJECT without a
- * fallback is filled with the defaults of its own table all the same.
- * null is accepted where `nullable` is set and means absent without fallback.
+ * A field that is absent takes `fallback`, a JSON text ("0.9", "true", "\"sgdm\"", "[5, 5]"); it
+ * needs no memory, so JX_STRING (use JX_CHARS), JX_ARRAY, JX_MAP and JX_ANY have none. Without a
+ * fallback a field stays zero (NULL, 0, false). An absent JX_OBJECT takes its own table's defaults.
+ * null is accepted where `nullable` is set and means: no value, whatever the fallback.
  */
 struct jx_field {
     const char *name;
     enum jx_type type;
     size_t offset;
     size_t size;  /* JX_CHARS: bytes of the array */
-    size_t given; /* JX_GIVEN(...): a bool set to whether a value was there; 0: none */
+    size_t given; /* JX_GIVEN(...): a bool set to whether there is a value (null and absent without
+                     fallback: false); 0: no such bool */
     double min, max;
     bool above_min, below_max; /* the bound itself is excluded */
     size_t min_items, max_items;
@@ -93,8 +95,9 @@ struct jx_field {
     const char *unit; /* "seconds", "" or NULL if none */
     const struct jx_choice *choices;
     const struct jx_field *fields;
-    const struct jx_field *items; /* JX_ARRAY, JX_MAP: one row that describes an item; its name,
-                                     offset and fallback are ignored */
+    /* JX_ARRAY, JX_MAP: one row that describes an item; its name, offset and fallback are ignored.
+     * Items that are objects are decoded by the caller, one by one. */
+    const struct jx_field *items;
 };
 
 /* clang-format off */
@@ -102,9 +105,9 @@ struct jx_field {
 /* clang-format on */
 #define JX_GIVEN(type, member) (offsetof(type, member) + 1)
 
-/* Called for every mistake found, in document order. text and pointer live for the call. A text
- * that begins with "unknown field" names a field that the table does not have (and the nearest it
- * has). */
+/* Called for every mistake found: unknown fields first, then in table order. text and pointer live
+ * for the call. A text that begins with "unknown field" names a field that the table does not have
+ * (and the nearest it has). */
 typedef void (*jx_issue_fn)(void *ctx, const char *pointer, const char *text);
 
 /* Decodes an object into `out`, a struct that the table describes (every described member is
@@ -159,8 +162,11 @@ void jx_pointer_index(const char *pointer, size_t index, char *out, size_t size)
 
 /* --------------------------------------------------------------------------------- text, naming */
 
-/* Compact text with keys sorted by bytes: equal documents give equal text (for digests). The
- * caller frees it. NULL when out of memory or deeper than JX_MAX_DEPTH + 8. */
+/* Compact text in the document's own order; a real number has the fewest digits that give it back
+ * (0.1, not 0.10000000000000001). jx_canonical also sorts keys by bytes: equal documents give equal
+ * text (for digests). out_size (may be NULL) does not count the NUL. The caller frees the text.
+ * NULL when out of memory or deeper than JX_MAX_DUMP_DEPTH. */
+char *jx_dump(const json_t *json, size_t *out_size);
 char *jx_canonical(const json_t *json);
 
 /* Among `rows` (each `stride` bytes, a `const char *name` first, ended by a NULL name: fields,
