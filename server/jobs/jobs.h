@@ -48,8 +48,9 @@ struct jobs_trial {
     size_t index;       /* from 1, in the order of the sweep: seeds run fastest */
     json_t *parameters; /* {"training.solver": "adam"}: the swept values alone */
     uint64_t seed;
-    json_t *resolved; /* see the file head */
-    char hash[65];    /* SHA-256 of the canonical text of `resolved` */
+    json_t *resolved;      /* see the file head */
+    char hash[65];         /* SHA-256 of the canonical text of `resolved` */
+    char network_hash[65]; /* of the expanded network and the image size: the key of history */
 };
 
 struct jobs_estimate {
@@ -88,13 +89,14 @@ json_t *jobs_plan_encode(const struct jobs_plan *plan);
  * NULL when out of memory. */
 json_t *jobs_schema(void);
 
-/* {name, notes, labels} of a PATCH: each given one checked by the same rules as at submission. */
+/* {name, notes, labels} of a PATCH: each given one checked by the same rules as at submission; an
+ * empty body is refused. Trials have no name. */
 struct jobs_edit {
     const char *name, *notes; /* borrowed from the body; NULL: leave as is */
-    json_t *labels;           /* borrowed; NULL: leave as is */
+    const json_t *labels;     /* borrowed; NULL: leave as is */
 };
-SV_MUST_CHECK enum sv_status jobs_edit_decode(json_t *body, struct jobs_edit *out_edit,
-                                              struct sv_error *err);
+SV_MUST_CHECK enum sv_status jobs_edit_decode(const json_t *body, bool has_name,
+                                              struct jobs_edit *out_edit, struct sv_error *err);
 
 /* The headline metric of a kind ("validation_accuracy"); NULL for an unknown kind. */
 const char *jobs_headline_metric(const char *kind);

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the field tables cannot say: fields that are not built, defaults that depend on the data
+ * set, rules that span fields.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "server/jobs/kinds.h"
+#include "server/jobs/spec_internal.h"
+
+/* Valid jobs of the design that later issues build. value NULL: the field as such. */
+static const struct {
+    const char *path;
+    const char *value;
+} NOT_BUILT[] = {
+    {"weights", NULL},
+    {"freeze", NULL},
+    {"augmentation", NULL},
+    {"explain", NULL},
+    {"reuse", NULL},
+    {"reused_from", NULL},
+    {"evaluation.custom_metrics", NULL},
+    {"training.head_learning_rate_factor", NULL},
+    {"data.rul_threshold", NULL},
+    {"search.strategy", "random"},
+    {"search.strategy", "bayesian"},
+    {"search.strategy", "successive_halving"},
+    {"precision", "bf16"},
+    {"network.name", "squeezenet1_1"},
+    {"network.name", "googlenet"},
+    {"network.name", "inception_v3"},
+};
+#define NOT_BUILT_COUNT (sizeof NOT_BUILT / sizeof NOT_BUILT[0])
+
+static enum sv_status not_built(const char *pointer, const char *path, const char *value,
+                                struct sv_error *err)
+{
+    if (value) {
+        return sv_fail_at(err, SV_ERR_NOT_SUPPORTED, pointer, "%s \"%s\" is not built yet", path,
+                          value);
+    }
+    return sv_fail_at(err, SV_ERR_NOT_SUPPORTED, pointer, "%s is not built yet", path);
+}
+
+static bool is_value(const json_t *json, const char *value)
+{
+    return json_is_string(json) && strcmp(json_string_value(json), value) == 0;
+}
+
+enum sv_status jobs_refuse_not_built(const json_t *submitted, struct sv_error *err)
+{
+    for (size_t i = 0; i < NOT_BUILT_COUNT; i++) {
+        const char *value = NOT_BUILT[i].value;
+        const json_t *found = jx_path_get(submitted, NOT_BUILT[i].path);
+        if (found && (!value || is_value(found, value))) {
+            char pointer[160];
+            jx_path_pointer(NOT_BUILT[i].path, pointer, sizeof pointer);
+            return not_built(pointer, NOT_BUILT[i].path, value, err);
+        }
+    }
+    return SV_OK;
+}
+
+/* Is path the row's field, or below it? */
+static bool is_at_or_below(const char *path, const char *top)
+{
+    size_t n = strlen(top);
+    return strncmp(path, top, n) == 0 && (path[n] == '\0' || path[n] == '.');
+}
+
+static enum sv_status refuse_values(const char *path, const json_t *values, const char *not_value,
+                                    struct sv_error *err)
+{
+    size_t index;
+    const json_t *value;
+    json_array_foreach(values, index, value)
+    {
+        if (is_value(value, not_value)) {
+            char key[160], pointer[160];
+            jx_pointer_key("/search/parameters", path, key, sizeof key);
+            jx_pointer_index(key, index, pointer, sizeof pointer);
+            return not_built(pointer, path, not_value, err);
+        }
+    }
+    return SV_OK;
+}
+
+enum sv_status jobs_refuse_axis_not_built(const char *path, const json_t *values,
+                                          struct sv_error *err)
+{
+    for (size_t i = 0; i < NOT_BUILT_COUNT; i++) {
+        if (!is_at_or_below(path, NOT_BUILT[i].path)) {
+            continue;
+        }
+        if (!NOT_BUILT[i].value) {
+            char pointer[160];
+            jx_pointer_key("/search/parameters", path, pointer, sizeof pointer);
+            return not_built(pointer, path, NULL, err);
+        }
+        enum sv_status st = refuse_values(path, values, NOT_BUILT[i].value, err);
+        if (st != SV_OK) {
+            return st;
+        }
+    }
+    return SV_OK;
+}
+
+enum sv_status jobs_decode(const struct jx_field *fields, const json_t *json, void *out,
+                           struct sv_error *err)
+{
+    static const char UNKNOWN[] = "unknown field";
+    struct nn_error nn = {0};
+    switch (jx_decode(fields, json, "", out, &nn)) {
+    case NN_OK:
+        return SV_OK;
+    case NN_ERR_INVALID:
+        return sv_fail_at(err,
+                          strncmp(nn.text, UNKNOWN, sizeof UNKNOWN - 1) == 0 ? SV_ERR_UNKNOWN_FIELD
+                                                                             : SV_ERR_INVALID_FIELD,
+                          nn.pointer, "%s", nn.text);
+    default:
+        return sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);
+    }
+}
+
+/* One line: no control characters. */
+enum sv_status jobs_line_check(const char *text, const char *pointer, struct sv_error *err)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c < 0x20 || *c == 0x7f) {
+            return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
+                              "a control character is not allowed here");
+        }
+    }
+    return SV_OK;
+}
+
+enum sv_status jobs_labels_check(const json_t *labels, struct sv_error *err)
+{
+    for (size_t i = 0; i < json_array_size(labels); i++) {
+        const json_t *label = json_array_get(labels, i);
+        char pointer[64];
+        jx_pointer_index("/labels", i, pointer, sizeof pointer);
+        enum sv_status st = jobs_line_check(json_string_value(label), pointer, err);
+        if (st != SV_OK) {
+            return st;
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (json_equal(label, json_array_get(labels, j))) {
+                return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "the label stands twice");
+            }
+        }
+    }
+    return SV_OK;
+}
+
+enum sv_status jobs_job_check(const struct jobs_job_spec *spec, struct sv_error *err)
+{
+    enum sv_status st = jobs_line_check(spec->name, "/name", err);
+    if (st == SV_OK) {
+        st = jobs_line_check(spec->experiment, "/experiment", err);
+    }
+    if (st == SV_OK) {
+        st = jobs_labels_check(spec->labels, err);
+    }
+    for (size_t i = 0; st == SV_OK && i < spec->seeds.count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (spec->seeds.value[i] == spec->seeds.value[j]) {
+                char pointer[64];
+                jx_pointer_index("/seeds", i, pointer, sizeof pointer);
+                return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "the seed stands twice");
+            }
+        }
+    }
+    return st;
+}
+
+/* What the other side leaves, in clean decimals: 1 - 0.7 is 0.3. */
+static double left_by(double share)
+{
+    return round((1.0 - share) * 1e9) / 1e9;
+}
+
+static enum sv_status complete_split(struct jobs_split_options *split,
+                                     const struct jobs_dataset *dataset, struct sv_error *err)
+{
+    bool has_part = dataset->validation > 0;
+    if (!split->train_given) {
+        split->train = split->validation_given ? left_by(split->validation) : has_part ? 1.0 : 0.7;
+    }
+    if (!split->validation_given) {
+        split->validation = has_part ? 0.0 : left_by(split->train);
+    }
+    split->train_given = split->validation_given = true;
+    if (split->train + split->validation > 1.0 + 1e-9) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/split/validation",
+                          "train and validation are more than the whole");
+    }
+    if (split->train + split->validation > 1.0) { /* by rounding alone */
+        split->validation = 1.0 - split->train;
+    }
+    return SV_OK;
+}
+
+enum sv_status jobs_trial_complete(struct jobs_trial_spec *spec, const struct jobs_dataset *dataset,
+                                   uint64_t memory_bytes, struct sv_error *err)
+{
+    nn_training_options_resolve(&spec->training);
+    if (!spec->limits.memory_given) {
+        spec->limits.memory_bytes = (int64_t)memory_bytes;
+        spec->limits.memory_given = true;
+    }
+    if (!json_is_object(spec->network)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/network", "an object is expected");
+    }
+    enum sv_status st = complete_split(&spec->split, dataset, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    bool validates = dataset->validation > 0 || spec->split.validation > 0;
+    if (!validates && spec->training.output_network == NN_OUTPUT_BEST_VALIDATION_LOSS) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/training/output_network",
+                          "there is no validation part to choose the best network by");
+    }
+    if (!validates && spec->training.patience > 0) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/training/patience",
+                          "there is no validation part to wait for");
+    }
+    return SV_OK;
+}

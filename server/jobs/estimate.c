@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a job will take. Memory comes from the plan; time from the measured speed of the same
+ * network when there is one, else from multiply-adds at a rate that a modern core reaches.
+ */
+#include <math.h>
+
+#include "server/jobs/spec_internal.h"
+
+/* Multiply-adds a second of one core in training, all layers taken together. */
+#define RATE 1e10
+/* A training step is a forward, a backward to the weights and one to the inputs. */
+#define TRAINING_FACTOR 3.0
+/* Steps of tiny networks are bound by overhead, not by arithmetic. */
+#define SECONDS_PER_SAMPLE_AT_LEAST 2e-6
+
+static double slots(int solver)
+{
+    return solver == NN_SOLVER_ADAM ? 2.0 : 1.0;
+}
+
+enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
+                                 const struct jobs_trial_spec *trial,
+                                 const struct jobs_network *network,
+                                 const struct jobs_dataset *dataset, double history_speed,
+                                 struct sv_error *err)
+{
+    double train = (double)dataset->train * trial->split.train;
+    double validation =
+        (double)dataset->train * trial->split.validation + (double)dataset->validation;
+    double epochs = (double)trial->training.epochs;
+    double batches = ceil(train / (double)trial->training.batch_size);
+    double frequency = (double)trial->training.validation_frequency;
+    double validations = frequency > 0 ? floor(epochs * batches / frequency) + 1.0 : epochs;
+    double trained = train * epochs;
+    double evaluated = validation * validations + (double)dataset->train +
+                       (double)dataset->validation + (double)dataset->test;
+    double work = network->multiply_adds * (TRAINING_FACTOR * trained + evaluated);
+    double seconds = fmax(work / RATE, SECONDS_PER_SAMPLE_AT_LEAST * (trained + evaluated));
+    if (history_speed > 0) {
+        seconds = (trained + evaluated / TRAINING_FACTOR) / history_speed;
+    }
+    double copies = trial->training.output_network == NN_OUTPUT_BEST_VALIDATION_LOSS ? 1.0 : 0.0;
+    uint64_t memory =
+        network->training_bytes + (uint64_t)((slots(trial->training.solver.kind) + copies) *
+                                             (double)network->parameter_bytes);
+    if (memory > (uint64_t)trial->limits.memory_bytes) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/training/batch_size",
+                          "a trial would need %llu bytes; its limit is %lld",
+                          (unsigned long long)memory, (long long)trial->limits.memory_bytes);
+    }
+    estimate->seconds += seconds;
+    estimate->multiply_adds += work;
+    estimate->basis = history_speed > 0 && (!estimate->basis || estimate->basis[0] == 'h')
+                          ? "history"
+                          : "multiply_adds";
+    estimate->memory_bytes = memory > estimate->memory_bytes ? memory : estimate->memory_bytes;
+    return SV_OK;
+}

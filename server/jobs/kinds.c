@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of kinds.
+ */
+#include "server/jobs/kinds.h"
+
+#include <string.h>
+
+#include "core/json/json.h"
+
+static const struct jobs_kind TRANSFER_LEARNING = {
+    .name = "transfer_learning",
+    .doc = "trains new heads on pretrained networks",
+    .defaults = "",
+};
+
+static const struct jobs_kind SEQUENCE_REGRESSION = {
+    .name = "sequence_regression",
+    .doc = "trains recurrent networks on tables of sequences",
+    .defaults = "",
+};
+
+static const struct jobs_kind *const KINDS[] = {
+    &jobs_kind_solver_comparison,
+    &TRANSFER_LEARNING,
+    &SEQUENCE_REGRESSION,
+    NULL,
+};
+
+const struct jobs_kind *const *jobs_kinds(void)
+{
+    return KINDS;
+}
+
+const struct jobs_kind *jobs_kind_find(const char *name)
+{
+    for (size_t i = 0; KINDS[i]; i++) {
+        if (strcmp(KINDS[i]->name, name) == 0) {
+            return KINDS[i];
+        }
+    }
+    return NULL;
+}
+
+const char *jobs_kind_nearest(const char *name)
+{
+    struct jx_choice names[sizeof KINDS / sizeof KINDS[0]] = {{0}};
+    for (size_t i = 0; KINDS[i]; i++) {
+        names[i].name = KINDS[i]->name;
+    }
+    return jx_nearest(name, names, sizeof names[0]);
+}
+
+const char *jobs_headline_metric(const char *kind)
+{
+    const struct jobs_kind *row = jobs_kind_find(kind);
+    return row ? row->headline_metric : NULL;
+}

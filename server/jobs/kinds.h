@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kinds of jobs: one row each, one file each under kinds/. A kind only chooses and restricts;
+ * whatever it decides stands in the resolved spec, so that trials run without it.
+ */
+#ifndef JOBS_KINDS_H
+#define JOBS_KINDS_H
+
+#include <stdbool.h>
+
+#include "server/jobs/jobs.h"
+
+struct jobs_kind {
+    const char *name; /* first member: jx_nearest walks the table */
+    const char *doc;
+    bool is_built; /* false: known, answered 422 not_supported */
+    /* JSON object of values that stand where the job has none ("" for none). */
+    const char *defaults;
+    /* The sweep of a job that names no parameters, and the field whose presence in the job means
+     * that it wants no sweep over it. NULL: none. */
+    const char *sweep_path, *sweep_values;
+    const char *headline_metric;
+    /* What the kind asks of a data set. NULL: nothing. */
+    enum sv_status (*check)(const struct jobs_dataset *dataset, struct sv_error *err);
+};
+
+extern const struct jobs_kind jobs_kind_solver_comparison;
+
+/* All kinds, ended by NULL. */
+const struct jobs_kind *const *jobs_kinds(void);
+/* NULL when there is none of that name. */
+const struct jobs_kind *jobs_kind_find(const char *name);
+/* The kind's name that looks most like name, or NULL. */
+const char *jobs_kind_nearest(const char *name);
+
+#endif

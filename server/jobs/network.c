@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The networks of a job: each different one is analysed against the data set once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/sha256.h"
+#include "core/network/network.h"
+#include "server/jobs/spec_internal.h"
+
+bool jobs_hash(const json_t *json, char out_hex[65])
+{
+    uint8_t digest[NN_SHA256_SIZE];
+    char *text = jx_canonical(json);
+    if (!text) {
+        return false;
+    }
+    nn_sha256_of(text, strlen(text), digest);
+    nn_sha256_hex(digest, out_hex);
+    free(text);
+    return true;
+}
+
+void jobs_networks_deinit(struct jobs_networks *networks)
+{
+    for (size_t i = 0; i < networks->count; i++) {
+        free(networks->rows[i].key);
+        json_decref(networks->rows[i].spec);
+    }
+    free(networks->rows);
+    *networks = (struct jobs_networks){0};
+}
+
+static bool is_error(const json_t *issue)
+{
+    const char *severity = json_string_value(json_object_get(issue, "severity"));
+    return severity && strcmp(severity, "error") == 0;
+}
+
+/* Issues point into the network; the client's document is the job. */
+static bool move_pointers(json_t *issues)
+{
+    size_t i;
+    json_t *issue;
+    json_array_foreach(issues, i, issue)
+    {
+        const char *old = json_string_value(json_object_get(issue, "pointer"));
+        char pointer[200];
+        (void)snprintf(pointer, sizeof pointer, "/network%s", old ? old : "");
+        if (json_object_set_new(issue, "pointer", json_string(pointer)) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum sv_status refuse(json_t *report, json_t **out_issues, struct sv_error *err)
+{
+    json_t *issues = json_object_get(report, "issues");
+    size_t i, errors = 0;
+    json_t *issue, *first = NULL;
+    if (!move_pointers(issues)) {
+        return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+    }
+    json_array_foreach(issues, i, issue)
+    {
+        if (is_error(issue)) {
+            first = first ? first : issue;
+            errors++;
+        }
+    }
+    const char *text = json_string_value(json_object_get(first, "text"));
+    const char *pointer = json_string_value(json_object_get(first, "pointer"));
+    *out_issues = json_incref(issues);
+    return sv_fail_at(err, SV_ERR_INVALID_NETWORK, pointer ? pointer : "/network", "%s%s",
+                      text ? text : "the network has issues",
+                      errors > 1 ? " (and more, see issues)" : "");
+}
+
+static double total(const json_t *report, const char *name)
+{
+    double value = 0.0;
+    const json_t *totals = json_object_get(report, "totals");
+    return jx_number_get(json_object_get(totals, name), &value) ? value : 0.0;
+}
+
+static struct nn_network_bind bind_of(const struct jobs_trial_spec *trial,
+                                      const struct jobs_dataset *dataset)
+{
+    return (struct nn_network_bind){.height = dataset->height,
+                                    .width = dataset->width,
+                                    .channels = dataset->channels,
+                                    .classes = dataset->classes,
+                                    .normalisation = (enum nn_normalisation)trial->normalisation};
+}
+
+static enum sv_status expand(const json_t *spec, json_t **out_expanded, struct sv_error *err)
+{
+    struct nn_error nn = {0};
+    struct nn_description *description = NULL;
+    enum nn_status st = nn_description_parse(spec, &description, &nn);
+    if (st != NN_OK) {
+        char pointer[200];
+        (void)snprintf(pointer, sizeof pointer, "/network%s", nn.pointer);
+        return sv_fail_at(
+            err, st == NN_ERR_NOT_SUPPORTED ? SV_ERR_NOT_SUPPORTED : SV_ERR_INVALID_NETWORK,
+            pointer, "%s", nn.text);
+    }
+    json_t *expanded = nn_description_json(description);
+    nn_description_destroy(description);
+    if (!expanded) {
+        return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+    }
+    *out_expanded = expanded;
+    return SV_OK;
+}
+
+static enum sv_status hash_network(struct jobs_network *network, const struct jobs_dataset *dataset,
+                                   struct sv_error *err)
+{
+    json_t *key =
+        json_pack("{s:O, s:I, s:I, s:I, s:I}", "network", network->spec, "height",
+                  (json_int_t)dataset->height, "width", (json_int_t)dataset->width, "channels",
+                  (json_int_t)dataset->channels, "classes", (json_int_t)dataset->classes);
+    bool ok = key && jobs_hash(key, network->hash);
+    json_decref(key);
+    return ok ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+}
+
+static enum sv_status analyse(const struct jobs_trial_spec *trial,
+                              const struct jobs_dataset *dataset, struct jobs_network *network,
+                              json_t **out_issues, struct sv_error *err)
+{
+    struct nn_error nn = {0};
+    struct nn_network_bind bind = bind_of(trial, dataset);
+    json_t *report = NULL;
+    enum sv_status st;
+    if (nn_network_analyze(trial->network, &bind, (size_t)trial->training.batch_size, &report,
+                           &nn) != NN_OK) {
+        return sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);
+    }
+    if (!json_is_true(json_object_get(report, "valid"))) {
+        st = refuse(report, out_issues, err);
+        goto cleanup;
+    }
+    st = expand(trial->network, &network->spec, err);
+    if (st != SV_OK) {
+        goto cleanup;
+    }
+    network->multiply_adds = total(report, "multiply_adds");
+    network->training_bytes = (uint64_t)total(report, "training_bytes");
+    network->parameter_bytes = (uint64_t)total(report, "parameter_bytes");
+    st = hash_network(network, dataset, err);
+cleanup:
+    json_decref(report);
+    return st;
+}
+
+static char *key_of(const struct jobs_trial_spec *trial)
+{
+    char *key = NULL, *text = jx_canonical(trial->network);
+    if (text && asprintf(&key, "%d %lld %s", trial->normalisation,
+                         (long long)trial->training.batch_size, text) < 0) {
+        key = NULL;
+    }
+    free(text);
+    return key;
+}
+
+enum sv_status jobs_networks_get(struct jobs_networks *networks,
+                                 const struct jobs_trial_spec *trial,
+                                 const struct jobs_dataset *dataset,
+                                 const struct jobs_network **out_network, json_t **out_issues,
+                                 struct sv_error *err)
+{
+    struct jobs_network network = {.key = key_of(trial)};
+    if (!network.key) {
+        return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+    }
+    for (size_t i = 0; i < networks->count; i++) {
+        if (strcmp(networks->rows[i].key, network.key) == 0) {
+            free(network.key);
+            *out_network = &networks->rows[i];
+            return SV_OK;
+        }
+    }
+    enum sv_status st = analyse(trial, dataset, &network, out_issues, err);
+    struct jobs_network *rows = NULL;
+    if (st == SV_OK) {
+        rows = reallocarray(networks->rows, networks->count + 1, sizeof *rows);
+        st = rows ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+    }
+    if (st != SV_OK) {
+        free(network.key);
+        json_decref(network.spec);
+        return st;
+    }
+    networks->rows = rows;
+    rows[networks->count] = network;
+    *out_network = &rows[networks->count++];
+    return SV_OK;
+}

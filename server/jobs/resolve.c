@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From a submitted job to a plan: defaults of the kind, decoding, the sweep, one resolved spec a
+ * trial, hashes, the estimate.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/jobs/kinds.h"
+#include "server/jobs/spec_internal.h"
+
+/* Everything in the making; what is done moves into the plan. */
+struct making {
+    const struct jobs_context *context;
+    const json_t *submitted;
+    const struct jobs_kind *kind;
+    json_t *merged; /* submitted and the kind's defaults */
+    struct jobs_job_spec spec;
+    struct jobs_dataset dataset;
+    struct jobs_sweep sweep;
+    struct jobs_networks networks;
+    size_t *value_of_axis;
+    struct jobs_plan *plan;
+    json_t **out_issues;
+};
+
+static enum sv_status no_memory(struct sv_error *err)
+{
+    return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+}
+
+static enum sv_status find_kind(struct making *m, struct sv_error *err)
+{
+    const json_t *kind = json_object_get(m->submitted, "kind");
+    const char *name = json_string_value(kind);
+    if (!name) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/kind",
+                          kind ? "a text is expected" : "the field is required");
+    }
+    m->kind = jobs_kind_find(name);
+    if (!m->kind) {
+        const char *near = jobs_kind_nearest(name);
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/kind", "there is no such kind of job%s%s%s",
+                          near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    }
+    if (!m->kind->is_built) {
+        return sv_fail_at(err, SV_ERR_NOT_SUPPORTED, "/kind", "%s is not built yet", m->kind->name);
+    }
+    return SV_OK;
+}
+
+/* The kind's sweep stands where the job names no parameters and does not fix the field. */
+static bool add_default_sweep(const struct making *m)
+{
+    if (!m->kind->sweep_path || jx_path_get(m->submitted, m->kind->sweep_path) ||
+        jx_path_get(m->submitted, "search.parameters")) {
+        return true;
+    }
+    const json_t *search = json_object_get(m->merged, "search");
+    if (search && !json_is_object(search)) {
+        return true; /* decoding will say so */
+    }
+    json_t *parameters = json_object();
+    json_t *values = json_loads(m->kind->sweep_values, 0, NULL);
+    if (json_object_set_new(parameters, m->kind->sweep_path, values) != 0) {
+        json_decref(parameters);
+        return false;
+    }
+    return jx_path_set(m->merged, "search.parameters", parameters, NULL) == NN_OK;
+}
+
+static enum sv_status merge_defaults(struct making *m, struct sv_error *err)
+{
+    json_auto_t *defaults = json_loads(m->kind->defaults, 0, NULL);
+    m->merged = json_deep_copy(m->submitted);
+    if (!defaults || !m->merged || json_object_update_missing(m->merged, defaults) != 0 ||
+        !add_default_sweep(m)) {
+        return no_memory(err);
+    }
+    return SV_OK;
+}
+
+static bool is_id(const char *text)
+{
+    return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
+}
+
+static enum sv_status find_dataset(struct making *m, struct sv_error *err)
+{
+    enum sv_status st =
+        is_id(m->spec.dataset)
+            ? m->context->find_dataset(m->context->ctx, m->spec.dataset, &m->dataset, err)
+            : SV_ERR_NOT_FOUND;
+    switch (st) {
+    case SV_OK:
+        return m->kind->check ? m->kind->check(&m->dataset, err) : SV_OK;
+    case SV_ERR_NOT_FOUND:
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset", "there is no such data set");
+    case SV_ERR_WRONG_STATE:
+        return sv_fail_at(err, SV_ERR_WRONG_STATE, "/dataset", "the data set is not ready");
+    default:
+        return st;
+    }
+}
+
+/* The part of a job that trials share: the rows of jobs_trial_fields. */
+static json_t *trial_base(const struct making *m)
+{
+    json_t *base = json_object();
+    for (const struct jx_field *row = jobs_trial_fields; base && row->name; row++) {
+        json_t *value = json_object_get(m->merged, row->name);
+        if (value && json_object_set_new(base, row->name, json_deep_copy(value)) != 0) {
+            json_decref(base);
+            return NULL;
+        }
+    }
+    return base;
+}
+
+/* {kind, seed, everything else}: what a trial's process is given. */
+static json_t *encode_trial(const struct making *m, const struct jobs_trial_spec *trial,
+                            const struct jobs_network *network, int64_t seed)
+{
+    json_t *out = json_pack("{s:s, s:I}", "kind", m->kind->name, "seed", (json_int_t)seed);
+    json_t *rest = jx_encode(jobs_trial_fields, trial);
+    if (!out || !rest || json_object_set(rest, "network", network->spec) != 0 ||
+        json_object_update(out, rest) != 0) {
+        json_decref(out);
+        out = NULL;
+    }
+    json_decref(rest);
+    return out;
+}
+
+/* Decodes, completes and analyses one trial's JSON. */
+static enum sv_status understand(struct making *m, const json_t *json,
+                                 struct jobs_trial_spec *out_trial,
+                                 const struct jobs_network **out_network, struct sv_error *err)
+{
+    enum sv_status st = jobs_decode(jobs_trial_fields, json, out_trial, err);
+    if (st == SV_OK) {
+        st = jobs_trial_complete(out_trial, &m->dataset, m->context->trial_memory_bytes, err);
+    }
+    if (st == SV_OK) {
+        st = jobs_networks_get(&m->networks, out_trial, &m->dataset, out_network, m->out_issues,
+                               err);
+    }
+    if (st != SV_OK && m->value_of_axis) {
+        jobs_sweep_blame(&m->sweep, m->value_of_axis, err);
+    }
+    return st;
+}
+
+static enum sv_status put_point(struct making *m, size_t point, json_t *json, json_t *parameters,
+                                struct sv_error *err)
+{
+    for (size_t axis = 0; axis < m->sweep.axis_count; axis++) {
+        size_t value = jobs_sweep_value_index(&m->sweep, point, axis);
+        m->value_of_axis[axis] = value;
+        enum sv_status st = jobs_sweep_put(&m->sweep, axis, value, json, err);
+        if (st != SV_OK) {
+            return st;
+        }
+        if (json_object_set(parameters, m->sweep.axes[axis].path,
+                            json_array_get(m->sweep.axes[axis].values, value)) != 0) {
+            return no_memory(err);
+        }
+    }
+    return SV_OK;
+}
+
+/* The trials of one point of the grid, one a seed. */
+static enum sv_status make_point(struct making *m, const json_t *base, size_t point,
+                                 struct sv_error *err)
+{
+    struct jobs_trial_spec spec = {0};
+    const struct jobs_network *network = NULL;
+    struct jobs_plan *plan = m->plan;
+    json_auto_t *json = json_deep_copy(base);
+    json_auto_t *parameters = json_object();
+    if (!json || !parameters) {
+        return no_memory(err);
+    }
+    enum sv_status st = put_point(m, point, json, parameters, err);
+    if (st == SV_OK) {
+        st = understand(m, json, &spec, &network, err);
+    }
+    for (size_t i = 0; st == SV_OK && i < m->spec.seeds.count; i++) {
+        struct jobs_trial *trial = &plan->trials[plan->trial_count];
+        trial->index = ++plan->trial_count;
+        trial->seed = (uint64_t)m->spec.seeds.value[i];
+        trial->parameters = json_incref(parameters);
+        trial->resolved = encode_trial(m, &spec, network, m->spec.seeds.value[i]);
+        if (!trial->resolved || !jobs_hash(trial->resolved, trial->hash)) {
+            return no_memory(err);
+        }
+        memcpy(trial->network_hash, network->hash, sizeof trial->network_hash);
+        double speed =
+            m->context->history ? m->context->history(m->context->ctx, network->hash) : 0.0;
+        st = jobs_estimate_add(&plan->estimate, &spec, network, &m->dataset, speed, err);
+        if (st != SV_OK) {
+            jobs_sweep_blame(&m->sweep, m->value_of_axis, err);
+        }
+    }
+    return st;
+}
+
+static enum sv_status make_trials(struct making *m, struct sv_error *err)
+{
+    json_auto_t *base = trial_base(m);
+    size_t count = m->sweep.points * m->spec.seeds.count;
+    m->value_of_axis = calloc(m->sweep.axis_count + 1, sizeof *m->value_of_axis);
+    m->plan->trials = calloc(count, sizeof *m->plan->trials);
+    if (!base || !m->value_of_axis || !m->plan->trials) {
+        return no_memory(err);
+    }
+    enum sv_status st = SV_OK;
+    for (size_t point = 0; st == SV_OK && point < m->sweep.points; point++) {
+        st = make_point(m, base, point, err);
+    }
+    return st;
+}
+
+/* Takes the field at a dotted path out of an object; what is swept has no one value. */
+static void remove_path(json_t *root, const char *path)
+{
+    char parent[160];
+    const char *dot = strrchr(path, '.');
+    size_t n = dot ? (size_t)(dot - path) : 0;
+    if (n >= sizeof parent) {
+        return;
+    }
+    memcpy(parent, path, n);
+    parent[n] = '\0';
+    (void)json_object_del(dot ? jx_path_get(root, parent) : root, dot ? dot + 1 : path);
+}
+
+static enum sv_status encode_job(struct making *m, struct sv_error *err)
+{
+    struct jobs_job_spec *spec = &m->spec;
+    struct jobs_split_options given = spec->trial.split;
+    bool swept = false;
+    for (size_t axis = 0; axis < m->sweep.axis_count; axis++) {
+        swept = swept || strcmp(m->sweep.axes[axis].path, "training.solver") == 0;
+    }
+    struct jobs_trial_spec complete = spec->trial;
+    enum sv_status st =
+        jobs_trial_complete(&complete, &m->dataset, m->context->trial_memory_bytes, err);
+    if (st != SV_OK) { /* a swept value mends it, or no trial would have come about */
+        complete.split = given;
+    }
+    spec->trial.split = complete.split;
+    spec->trial.limits = complete.limits;
+    if (!swept) {
+        spec->trial.training = complete.training;
+    }
+    m->plan->resolved = jx_encode(jobs_job_fields, spec);
+    if (!m->plan->resolved) {
+        return no_memory(err);
+    }
+    for (size_t axis = 0; axis < m->sweep.axis_count; axis++) {
+        remove_path(m->plan->resolved, m->sweep.axes[axis].path);
+    }
+    return jobs_hash(m->plan->resolved, m->plan->hash) ? SV_OK : no_memory(err);
+}
+
+static enum sv_status fill_plan(struct making *m, struct sv_error *err)
+{
+    struct jobs_plan *plan = m->plan;
+    plan->kind = m->kind->name;
+    plan->headline_metric = m->kind->headline_metric;
+    memcpy(plan->dataset_id, m->dataset.id, sizeof plan->dataset_id);
+    plan->name = strdup(m->spec.name);
+    plan->experiment = strdup(m->spec.experiment);
+    plan->notes = strdup(m->spec.notes);
+    plan->labels = json_deep_copy(m->spec.labels);
+    return plan->name && plan->experiment && plan->notes && plan->labels ? SV_OK : no_memory(err);
+}
+
+static enum sv_status make(struct making *m, struct sv_error *err)
+{
+    enum sv_status st = find_kind(m, err);
+    if (st == SV_OK) {
+        st = jobs_refuse_not_built(m->submitted, err);
+    }
+    if (st == SV_OK) {
+        st = merge_defaults(m, err);
+    }
+    if (st == SV_OK) {
+        st = jobs_decode(jobs_job_fields, m->merged, &m->spec, err);
+    }
+    if (st == SV_OK) {
+        st = jobs_job_check(&m->spec, err);
+    }
+    if (st == SV_OK) {
+        st = jobs_sweep_init(&m->spec, m->submitted, m->context->max_trials, &m->sweep, err);
+    }
+    if (st == SV_OK) {
+        st = find_dataset(m, err);
+    }
+    if (st == SV_OK) {
+        st = make_trials(m, err);
+    }
+    if (st == SV_OK) {
+        st = fill_plan(m, err);
+    }
+    if (st == SV_OK) {
+        st = encode_job(m, err);
+    }
+    return st;
+}
+
+enum sv_status jobs_resolve(json_t *submitted, const struct jobs_context *context,
+                            struct jobs_plan **out_plan, json_t **out_issues, struct sv_error *err)
+{
+    struct making m = {.context = context, .submitted = submitted, .out_issues = out_issues};
+    if (!json_is_object(submitted)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "", "a job is an object");
+    }
+    m.plan = calloc(1, sizeof *m.plan);
+    enum sv_status st = m.plan ? make(&m, err) : no_memory(err);
+    if (st == SV_OK) {
+        *out_plan = m.plan;
+        m.plan = NULL;
+    }
+    jobs_plan_destroy(m.plan);
+    jobs_sweep_deinit(&m.sweep);
+    jobs_networks_deinit(&m.networks);
+    free(m.value_of_axis);
+    json_decref(m.merged);
+    return st;
+}

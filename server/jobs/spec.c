@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The field tables of a job: names, ranges, defaults, documentation. The options of training stand
+ * in core/training.
+ */
+#include <float.h>
+
+#include "server/jobs/kinds.h"
+#include "server/jobs/spec_internal.h"
+
+#define SEED_MAX 9007199254740991.0 /* 2^53 - 1: what every JSON reader keeps exactly */
+
+static const struct jx_choice NORMALISATIONS[] = {
+    {"as_described", NN_NORMALISATION_DESCRIBED, "as the network's input layer says"},
+    {"none", NN_NORMALISATION_NONE, "0 to 255 as they are"},
+    {"rescale_unit", NN_NORMALISATION_RESCALE_UNIT, "0 to 1"},
+    {"rescale_symmetric", NN_NORMALISATION_RESCALE_SYMMETRIC, "-1 to 1"},
+    {"zscore", NN_NORMALISATION_ZSCORE, "mean 0 and deviation 1 per channel of the train part"},
+    JX_END,
+};
+
+static const struct jx_choice OPERATORS[] = {
+    {"optimised", NN_OPERATORS_OPTIMISED, "fused passes and the fastest kernels"},
+    {"plain", NN_OPERATORS_PLAIN, "one pass a layer on the reference kernels"},
+    JX_END,
+};
+
+static const struct jx_choice PRECISIONS[] = {{"f32", 0, "32-bit floating point"}, JX_END};
+static const struct jx_choice STRATEGIES[] = {{"grid", 0, "every combination"}, JX_END};
+
+static const struct jx_choice METRICS[] = {
+    {"loss", 0, "mean loss over a part"},
+    {"accuracy", 0, "share that is classified right"},
+    {"balanced_accuracy", 0, "mean recall of the classes that occur"},
+    JX_END,
+};
+
+#define OFFSET(member) offsetof(struct jobs_trial_spec, member)
+#define GIVEN(member)  JX_GIVEN(struct jobs_trial_spec, member)
+
+static const struct jx_field DATA_FIELDS[] = {
+    {.name = "normalisation",
+     .type = JX_ENUM,
+     .choices = NORMALISATIONS,
+     .fallback = "\"as_described\"",
+     .doc = "what happens to grey levels before the first layer"},
+    JX_END,
+};
+
+#define SPLIT(member) offsetof(struct jobs_split_options, member)
+static const struct jx_field SPLIT_FIELDS[] = {
+    {.name = "train",
+     .type = JX_REAL,
+     .offset = SPLIT(train),
+     .given = JX_GIVEN(struct jobs_split_options, train_given),
+     .min = 0,
+     .max = 1,
+     .above_min = true,
+     .nullable = true,
+     .doc = "share of the train part that trains; default: what validation leaves, else 0.7, or 1 "
+            "when the data set has a validation part"},
+    {.name = "validation",
+     .type = JX_REAL,
+     .offset = SPLIT(validation),
+     .given = JX_GIVEN(struct jobs_split_options, validation_given),
+     .min = 0,
+     .max = 1,
+     .below_max = true,
+     .nullable = true,
+     .doc = "share of the train part that validates; default: what train leaves"},
+    {.name = "seed",
+     .type = JX_INT,
+     .offset = SPLIT(seed),
+     .min = 0,
+     .max = SEED_MAX,
+     .fallback = "1",
+     .doc = "seed of the cut, the same for every trial"},
+    JX_END,
+};
+
+static const struct jx_field METRIC_ITEM = {.name = "metric", .type = JX_ENUM, .choices = METRICS};
+static const struct jx_field EVALUATION_FIELDS[] = {
+    {.name = "metrics",
+     .type = JX_ARRAY,
+     .items = &METRIC_ITEM,
+     .min_items = 1,
+     .max_items = 8,
+     .fallback = "[\"accuracy\", \"balanced_accuracy\", \"loss\"]",
+     .doc = "columns of the results table, each for every part"},
+    JX_END,
+};
+
+#define LIMIT(member) offsetof(struct jobs_limit_options, member)
+static const struct jx_field LIMIT_FIELDS[] = {
+    {.name = "memory_bytes",
+     .type = JX_INT,
+     .offset = LIMIT(memory_bytes),
+     .given = JX_GIVEN(struct jobs_limit_options, memory_given),
+     .min = 16777216,
+     .max = 17592186044416.0,
+     .nullable = true,
+     .doc = "memory of a trial; default: the server's",
+     .unit = "bytes"},
+    {.name = "seconds",
+     .type = JX_REAL,
+     .offset = LIMIT(seconds),
+     .min = 0,
+     .max = 31536000,
+     .fallback = "0",
+     .doc = "time after which an attempt fails; 0: none",
+     .unit = "seconds"},
+    {.name = "no_progress_seconds",
+     .type = JX_REAL,
+     .offset = LIMIT(no_progress_seconds),
+     .min = 0,
+     .max = 31536000,
+     .fallback = "600",
+     .doc = "time without a step after which an attempt fails; 0: none",
+     .unit = "seconds"},
+    JX_END,
+};
+
+#define TRIAL_ROWS                                                                                 \
+    {.name = "network",                                                                            \
+     .type = JX_ANY,                                                                               \
+     .offset = OFFSET(network),                                                                    \
+     .doc = "a template by name with its parameters, or layers and connections"},                  \
+        {.name = "data",                                                                           \
+         .type = JX_OBJECT,                                                                        \
+         .offset = OFFSET(normalisation),                                                          \
+         .fields = DATA_FIELDS,                                                                    \
+         .doc = "what happens to samples on their way in"},                                        \
+        {.name = "split",                                                                          \
+         .type = JX_OBJECT,                                                                        \
+         .offset = OFFSET(split),                                                                  \
+         .fields = SPLIT_FIELDS,                                                                   \
+         .doc = "how the train part is cut; the rest is tested"},                                  \
+        {.name = "training",                                                                       \
+         .type = JX_OBJECT,                                                                        \
+         .offset = OFFSET(training),                                                               \
+         .fields = nn_training_fields,                                                             \
+         .doc = "solver and loop"},                                                                \
+        {.name = "evaluation",                                                                     \
+         .type = JX_OBJECT,                                                                        \
+         .offset = OFFSET(metrics),                                                                \
+         .fields = EVALUATION_FIELDS,                                                              \
+         .doc = "what is compared"},                                                               \
+        {.name = "operators",                                                                      \
+         .type = JX_ENUM,                                                                          \
+         .offset = OFFSET(operators),                                                              \
+         .choices = OPERATORS,                                                                     \
+         .fallback = "\"optimised\"",                                                              \
+         .doc = "which implementations run"},                                                      \
+        {.name = "precision",                                                                      \
+         .type = JX_ENUM,                                                                          \
+         .offset = OFFSET(precision),                                                              \
+         .choices = PRECISIONS,                                                                    \
+         .fallback = "\"f32\"",                                                                    \
+         .doc = "number format of training"},                                                      \
+        {.name = "limits",                                                                         \
+         .type = JX_OBJECT,                                                                        \
+         .offset = OFFSET(limits),                                                                 \
+         .fields = LIMIT_FIELDS,                                                                   \
+         .doc = "what an attempt may use"},                                                        \
+        {.name = "max_attempts",                                                                   \
+         .type = JX_INT,                                                                           \
+         .offset = OFFSET(max_attempts),                                                           \
+         .min = 1,                                                                                 \
+         .max = 100,                                                                               \
+         .fallback = "3",                                                                          \
+         .doc = "attempts without a later checkpoint before a lost trial fails"},                  \
+    {                                                                                              \
+        .name = "threads", .type = JX_INT, .offset = OFFSET(threads), .min = 0, .max = 1024,       \
+        .fallback = "0", .doc = "most threads of a trial; 0: as many as its worker has to spare",  \
+        .unit = "threads"                                                                          \
+    }
+
+const struct jx_field jobs_trial_fields[] = {TRIAL_ROWS, JX_END};
+
+#define JOB(member) offsetof(struct jobs_job_spec, member)
+
+static const struct jx_field LABEL_ITEM = {
+    .name = "label", .type = JX_STRING, .min = 1, .max = JOBS_LABEL_MAX};
+static const struct jx_field VALUES_ITEM = {
+    .name = "values", .type = JX_ARRAY, .min_items = 1, .max_items = 10000};
+
+#define SEARCH(member) (JOB(member) - JOB(strategy))
+static const struct jx_field SEARCH_FIELDS[] = {
+    {.name = "strategy",
+     .type = JX_ENUM,
+     .offset = SEARCH(strategy),
+     .choices = STRATEGIES,
+     .fallback = "\"grid\"",
+     .doc = "how trials are made of the values"},
+    {.name = "parameters",
+     .type = JX_MAP,
+     .offset = SEARCH(parameters),
+     .items = &VALUES_ITEM,
+     .max_items = 16,
+     .fallback = "{}",
+     .doc = "dotted paths into the job, each with the values to try"},
+    JX_END,
+};
+
+const struct jx_field jobs_job_fields[] = {
+    {.name = "kind",
+     .type = JX_STRING,
+     .offset = JOB(kind),
+     .min = 1,
+     .max = 64,
+     .required = true,
+     .doc = "what the job does"},
+    {.name = "dataset",
+     .type = JX_STRING,
+     .offset = JOB(dataset),
+     .min = 1,
+     .max = 64,
+     .required = true,
+     .doc = "id of a data set that is ready"},
+    {.name = "experiment",
+     .type = JX_STRING,
+     .offset = JOB(experiment),
+     .min = 1,
+     .max = JOBS_NAME_MAX,
+     .fallback = "\"default\"",
+     .doc = "name that groups jobs over time; made when it does not exist"},
+    {.name = "name",
+     .type = JX_STRING,
+     .offset = JOB(name),
+     .max = JOBS_NAME_MAX,
+     .fallback = "\"\"",
+     .doc = "title for people"},
+    {.name = "notes",
+     .type = JX_STRING,
+     .offset = JOB(notes),
+     .max = JOBS_NOTES_MAX,
+     .fallback = "\"\"",
+     .doc = "remarks"},
+    {.name = "labels",
+     .type = JX_ARRAY,
+     .offset = JOB(labels),
+     .items = &LABEL_ITEM,
+     .max_items = JOBS_LABELS_MAX,
+     .fallback = "[]",
+     .doc = "words to filter by"},
+    {.name = "seeds",
+     .type = JX_INTS,
+     .offset = JOB(seeds),
+     .min = 0,
+     .max = SEED_MAX,
+     .min_items = 1,
+     .max_items = JX_LIST_MAX,
+     .fallback = "[1]",
+     .doc = "seeds of initial weights and order; each multiplies the trials"},
+    {.name = "search",
+     .type = JX_OBJECT,
+     .offset = JOB(strategy),
+     .fields = SEARCH_FIELDS,
+     .doc = "the sweep"},
+    TRIAL_ROWS,
+    JX_END,
+};
+
+json_t *jobs_schema(void)
+{
+    return jx_schema(jobs_job_fields);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A job as a struct, and the two field tables that decode it: of a whole job, and of the part of it
+ * that a trial keeps.
+ */
+#ifndef JOBS_SPEC_INTERNAL_H
+#define JOBS_SPEC_INTERNAL_H
+
+#include "core/json/json.h"
+#include "core/training/training.h"
+#include "server/jobs/jobs.h"
+
+struct jobs_split_options {
+    double train, validation;
+    bool train_given, validation_given;
+    int64_t seed;
+};
+
+struct jobs_limit_options {
+    int64_t memory_bytes;
+    bool memory_given;
+    double seconds;             /* 0: none */
+    double no_progress_seconds; /* 0: none */
+};
+
+/* What may be swept over. */
+struct jobs_trial_spec {
+    const json_t *network;
+    int normalisation; /* enum nn_normalisation */
+    struct jobs_split_options split;
+    struct nn_training_options training;
+    const json_t *metrics; /* columns of the results table */
+    int operators;         /* enum nn_operators */
+    int precision;
+    struct jobs_limit_options limits;
+    int64_t max_attempts;
+    int64_t threads; /* 0: as many as the worker has to spare */
+};
+
+struct jobs_job_spec {
+    struct jobs_trial_spec trial; /* first: both tables use the same offsets */
+    const char *kind, *dataset, *experiment, *name, *notes;
+    const json_t *labels;
+    struct jx_ints seeds;
+    int strategy;
+    const json_t *parameters; /* {path: [values]} */
+};
+
+extern const struct jx_field jobs_job_fields[];
+extern const struct jx_field jobs_trial_fields[];
+
+/* Refuses, with its pointer, the first field or value that is valid but not built. */
+SV_MUST_CHECK enum sv_status jobs_refuse_not_built(const json_t *submitted, struct sv_error *err);
+/* The same for a path of a sweep and its values. */
+SV_MUST_CHECK enum sv_status jobs_refuse_axis_not_built(const char *path, const json_t *values,
+                                                        struct sv_error *err);
+
+/* Decodes by a table; a field that is not known is SV_ERR_UNKNOWN_FIELD, any other mistake
+ * SV_ERR_INVALID_FIELD. */
+SV_MUST_CHECK enum sv_status jobs_decode(const struct jx_field *fields, const json_t *json,
+                                         void *out, struct sv_error *err);
+
+/* A text without control characters. */
+SV_MUST_CHECK enum sv_status jobs_line_check(const char *text, const char *pointer,
+                                             struct sv_error *err);
+/* Labels are lines and do not repeat. */
+SV_MUST_CHECK enum sv_status jobs_labels_check(const json_t *labels, struct sv_error *err);
+/* Checks beyond the table: names are one line, labels and seeds do not repeat. */
+SV_MUST_CHECK enum sv_status jobs_job_check(const struct jobs_job_spec *spec, struct sv_error *err);
+/* Fills what depends on data set, solver and configuration, and checks what spans fields. */
+SV_MUST_CHECK enum sv_status jobs_trial_complete(struct jobs_trial_spec *spec,
+                                                 const struct jobs_dataset *dataset,
+                                                 uint64_t memory_bytes, struct sv_error *err);
+
+/* ------------------------------------------------------------------------------------- sweep */
+
+struct jobs_axis {
+    const char *path;     /* "training.solver", borrowed */
+    const json_t *values; /* array, borrowed */
+};
+
+struct jobs_sweep {
+    struct jobs_axis *axes;
+    size_t axis_count;
+    size_t points; /* product of the axes' lengths, 1 without axes */
+};
+
+/* Checks paths and that no value repeats; spec is borrowed until jobs_sweep_deinit. submitted is
+ * the job as it came: what it names must not be swept as well. */
+SV_MUST_CHECK enum sv_status jobs_sweep_init(const struct jobs_job_spec *spec,
+                                             const json_t *submitted, size_t max_trials,
+                                             struct jobs_sweep *out_sweep, struct sv_error *err);
+void jobs_sweep_deinit(struct jobs_sweep *sweep);
+
+/* Index of the value of axis `axis` at a point; the last axis runs fastest. */
+size_t jobs_sweep_value_index(const struct jobs_sweep *sweep, size_t point, size_t axis);
+/* Puts the value of one axis into a trial's JSON. */
+SV_MUST_CHECK enum sv_status jobs_sweep_put(const struct jobs_sweep *sweep, size_t axis,
+                                            size_t value, json_t *trial, struct sv_error *err);
+/* Turns the pointer of a mistake in a swept field into the pointer of the swept value:
+ * "/training/solver" -> "/search/parameters/training.solver/1". Other pointers stay. */
+void jobs_sweep_blame(const struct jobs_sweep *sweep, const size_t *value_of_axis,
+                      struct sv_error *err);
+
+/* ----------------------------------------------------------------------------------- network */
+
+/* One network of a job, analysed once. */
+struct jobs_network {
+    char *key;               /* canonical text of spec, batch size and normalisation */
+    json_t *spec;            /* expanded: every option with its value */
+    char hash[65];           /* of the expanded spec and the image size */
+    double multiply_adds;    /* of one sample, forward */
+    uint64_t training_bytes; /* of the plan at the trial's batch size */
+    uint64_t parameter_bytes;
+};
+
+struct jobs_networks {
+    struct jobs_network *rows;
+    size_t count;
+};
+
+void jobs_networks_deinit(struct jobs_networks *networks);
+/* The analysed network of a trial, from the list or new in it. On SV_ERR_INVALID_NETWORK
+ * *out_issues is set. The pointer is good until the next call. */
+SV_MUST_CHECK enum sv_status jobs_networks_get(struct jobs_networks *networks,
+                                               const struct jobs_trial_spec *trial,
+                                               const struct jobs_dataset *dataset,
+                                               const struct jobs_network **out_network,
+                                               json_t **out_issues, struct sv_error *err);
+
+/* Adds one trial to the estimate; memory over its limit is refused. history_speed as in
+ * jobs_history_fn. */
+SV_MUST_CHECK enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
+                                               const struct jobs_trial_spec *trial,
+                                               const struct jobs_network *network,
+                                               const struct jobs_dataset *dataset,
+                                               double history_speed, struct sv_error *err);
+
+/* SHA-256 of the canonical text; false when out of memory. */
+SV_MUST_CHECK bool jobs_hash(const json_t *json, char out_hex[65]);
+
+#endif
