@@ -13,8 +13,7 @@
 
 struct nn_sha256 {
     uint32_t state[8];
-    uint64_t total;    /* bytes so far */
-    bool instructions; /* the processor has them; asked once, cpuid is slow in a virtual machine */
+    uint64_t total; /* bytes so far */
     uint8_t block[64];
 };
 
