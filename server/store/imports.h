@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Import tasks: a data set in state checking, claimed like a trial. Functions that take a claim
+ * write only while it holds; otherwise SV_ERR_WRONG_STATE: stop quietly.
+ */
+#ifndef STORE_IMPORTS_H
+#define STORE_IMPORTS_H
+
+#include "server/store/blobs.h"
+#include "server/store/store.h"
+
+struct store_import_claim {
+    char dataset_id[SV_ID_SIZE], project_id[SV_ID_SIZE], worker_id[SV_ID_SIZE];
+    int64_t fence;
+};
+struct store_import_file {
+    const char *name;
+    struct store_blob blob;
+};
+struct store_claimed_import {
+    struct store_import_claim claim;
+    const char *kind, *layout;
+    const char *options; /* JSON or NULL */
+    int64_t attempt, max_attempts;
+    struct store_import_file *files;
+    size_t n_files;
+};
+
+/* Takes the oldest waiting import; *out_found is false when there is none. */
+SV_MUST_CHECK enum sv_status store_import_claim(struct store *store, const char *worker_id,
+                                                int lease_ms, struct store_memory *memory,
+                                                bool *out_found,
+                                                struct store_claimed_import *out_import,
+                                                struct sv_error *err);
+/* Extends the lease and shows the progress (0 to 1). */
+SV_MUST_CHECK enum sv_status store_import_heartbeat(struct store *store,
+                                                    const struct store_import_claim *claim,
+                                                    int lease_ms, double progress,
+                                                    struct sv_error *err);
+
+struct store_import_ready {
+    const char *report; /* JSON */
+    char digest[65];    /* of the prepared content */
+    const char *prepared_blob_id;
+    int64_t height, width, channels, class_count;
+    int64_t train_count, validation_count, test_count;
+};
+SV_MUST_CHECK enum sv_status store_import_ready(struct store *store,
+                                                const struct store_import_claim *claim,
+                                                const struct store_import_ready *result,
+                                                struct sv_error *err);
+/* The content is at fault: refused for good. report is JSON or NULL. */
+SV_MUST_CHECK enum sv_status store_import_refused(struct store *store,
+                                                  const struct store_import_claim *claim,
+                                                  const char *text, const char *report,
+                                                  struct sv_error *err);
+/* The child crashed: waits for another attempt, or is refused with this text at the last one. */
+SV_MUST_CHECK enum sv_status store_import_crashed(struct store *store,
+                                                  const struct store_import_claim *claim,
+                                                  const char *text, struct sv_error *err);
+/* Given back on shutdown; does not count as an attempt. */
+SV_MUST_CHECK enum sv_status store_import_released(struct store *store,
+                                                   const struct store_import_claim *claim,
+                                                   struct sv_error *err);
+
+#endif

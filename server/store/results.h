@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What finished trials say: evaluations, confusion matrices, predictions, results tables,
+ * artefacts, log lines. Written by store_attempt_end and store_attempt_commit.
+ */
+#ifndef STORE_RESULTS_H
+#define STORE_RESULTS_H
+
+#include "server/store/attempts.h"
+#include "server/store/trials.h"
+
+struct store_evaluation {
+    const char *part;
+    int64_t sample_count;
+    const char *document; /* JSON */
+    char created_at[STORE_TIME_SIZE];
+};
+struct store_evaluation_list {
+    struct store_evaluation *rows; /* train, validation, test; those there are */
+    size_t n;
+};
+SV_MUST_CHECK enum sv_status
+store_evaluations_list(struct store *store, const struct store_scope *scope, const char *trial_id,
+                       struct store_memory *memory, struct store_evaluation_list *out_list,
+                       struct sv_error *err);
+
+struct store_confusion {
+    const char *const *classes;
+    size_t n_classes;
+    const int64_t *counts; /* n_classes x n_classes, rows = true, columns = predicted */
+};
+/* SV_ERR_NOT_FOUND: no such trial, or the part has no matrix. */
+SV_MUST_CHECK enum sv_status
+store_confusion_get(struct store *store, const struct store_scope *scope, const char *trial_id,
+                    const char *part, struct store_memory *memory,
+                    struct store_confusion *out_confusion, struct sv_error *err);
+
+struct store_prediction {
+    int64_t sample; /* index in the prepared set */
+    int32_t truth, predicted;
+    float probability;
+};
+struct store_prediction_list {
+    struct store_prediction *rows; /* in order of evaluation */
+    size_t n;
+    const char *next;
+};
+struct store_prediction_filter {
+    const char *part;
+    int truth, predicted; /* class index; -1: any */
+    int wrong;            /* 1: only wrong ones, 0: only right ones, -1: either */
+};
+SV_MUST_CHECK enum sv_status
+store_predictions_list(struct store *store, const struct store_scope *scope, const char *trial_id,
+                       const struct store_prediction_filter *filter, const struct store_page *page,
+                       struct store_memory *memory, struct store_prediction_list *out_list,
+                       struct sv_error *err);
+
+/* One row of a job's results table. */
+struct store_result_metric {
+    const char *part, *metric;
+    double value, low, high; /* low and high NaN without an interval */
+    int64_t n;
+};
+struct store_result {
+    struct store_trial trial;            /* without resolved */
+    struct store_result_metric *metrics; /* train, validation, test, then by name */
+    size_t n_metrics;
+    double last_training_loss; /* of the summary, while it runs too; NaN: none */
+};
+struct store_result_list {
+    struct store_result *rows;
+    size_t n;
+    const char *next;
+};
+/* filter->job_id must be set. */
+SV_MUST_CHECK enum sv_status
+store_results_list(struct store *store, const struct store_scope *scope,
+                   const struct store_trial_filter *filter, const struct store_page *page,
+                   struct store_memory *memory, struct store_result_list *out_list,
+                   struct sv_error *err);
+
+struct store_artefact {
+    char id[SV_ID_SIZE];
+    const char *kind, *media_type, *detail; /* detail: JSON or NULL */
+    struct store_blob blob;
+    char created_at[STORE_TIME_SIZE];
+};
+struct store_artefact_list {
+    struct store_artefact *rows; /* by kind */
+    size_t n;
+};
+SV_MUST_CHECK enum sv_status store_artefacts_list(struct store *store,
+                                                  const struct store_scope *scope,
+                                                  const char *trial_id, struct store_memory *memory,
+                                                  struct store_artefact_list *out_list,
+                                                  struct sv_error *err);
+
+struct store_logged_line {
+    int64_t n, fence;
+    const char *level, *text;
+    char created_at[STORE_TIME_SIZE];
+};
+struct store_log_list {
+    struct store_logged_line *rows; /* oldest first */
+    size_t n;
+    const char *next;
+};
+SV_MUST_CHECK enum sv_status store_log_read(struct store *store, const struct store_scope *scope,
+                                            const char *trial_id, const struct store_page *page,
+                                            struct store_memory *memory,
+                                            struct store_log_list *out_list, struct sv_error *err);
+
+#endif
