@@ -13,7 +13,8 @@
 
 struct nn_sha256 {
     uint32_t state[8];
-    uint64_t total; /* bytes so far */
+    uint64_t total;    /* bytes so far */
+    bool instructions; /* the processor has them; asked once, cpuid is slow in a virtual machine */
     uint8_t block[64];
 };
 

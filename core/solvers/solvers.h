@@ -8,10 +8,9 @@
 #define NN_SOLVERS_SOLVERS_H
 
 #include "core/base/base.h"
+#include "core/base/memory.h"
 #include "core/json/json.h"
-
-struct nn_memory;
-struct nn_pool;
+#include "core/kernels/exec.h"
 
 enum nn_solver_kind { NN_SOLVER_SGDM, NN_SOLVER_RMSPROP, NN_SOLVER_ADAM, NN_SOLVER_COUNT };
 
@@ -75,7 +74,7 @@ double nn_solver_learning_rate(const struct nn_solver_options *options, uint64_t
 struct nn_solver_parameter {
     nn_real *value;
     nn_real *grad;
-    size_t count;
+    size_t count;                /* > 0 */
     double l2_factor;            /* 1 for weights, 0 for biases and batch norm */
     double learning_rate_factor; /* 0 freezes */
 };
@@ -83,14 +82,14 @@ struct nn_solver_parameter {
 struct nn_solver;
 
 /* Bytes that nn_solver_create would take from memory. */
-size_t nn_solver_plan_bytes(enum nn_solver_kind kind, const struct nn_solver_parameter *parameters,
-                            size_t n);
+size_t nn_solver_plan_bytes(int kind, const struct nn_solver_parameter *parameters, size_t n);
 
-/* options must be resolved; parameters are copied, their arrays borrowed. ERR_MEMORY. */
+/* options must be resolved; parameters are copied, their arrays borrowed. Of exec only kernels and
+ * pool are used, both borrowed. ERR_MEMORY. */
 NN_MUST_CHECK enum nn_status nn_solver_create(const struct nn_solver_options *options,
                                               const struct nn_solver_parameter *parameters,
                                               size_t n, struct nn_memory *memory,
-                                              struct nn_pool *pool, struct nn_solver **out,
+                                              const struct nn_exec *exec, struct nn_solver **out,
                                               struct nn_error *err);
 void nn_solver_destroy(struct nn_solver *solver);
 

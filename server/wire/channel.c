@@ -17,8 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "server/base/clock.h"
 
 enum { READ_BYTES = 64 * 1024 };
 
@@ -275,13 +276,6 @@ enum sv_status wire_queue(struct wire_channel *channel, enum wire_type type, con
     return st == SV_OK ? wire_write(channel) : st;
 }
 
-static int64_t monotonic_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Waits until the peer takes bytes; SV_ERR_OVERLOADED at the deadline (< 0: none). Incoming bytes
  * are taken as long as less than one record's limit of them waits. */
 static enum sv_status wait_writable(struct wire_channel *channel, int64_t deadline_ms)
@@ -289,7 +283,7 @@ static enum sv_status wait_writable(struct wire_channel *channel, int64_t deadli
     bool read_too =
         !channel->peer_gone && channel->in.end - channel->in.start < channel->limits.max_payload;
     struct pollfd pfd = {.fd = channel->fd, .events = (short)(POLLOUT | (read_too ? POLLIN : 0))};
-    int64_t left_ms = deadline_ms < 0 ? 1000 : deadline_ms - monotonic_ms();
+    int64_t left_ms = deadline_ms < 0 ? 1000 : deadline_ms - sv_clock_monotonic_ms();
     if (left_ms <= 0) {
         return SV_ERR_OVERLOADED;
     }
@@ -303,7 +297,7 @@ static enum sv_status wait_writable(struct wire_channel *channel, int64_t deadli
 enum sv_status wire_send(struct wire_channel *channel, enum wire_type type, const void *payload,
                          size_t size, int timeout_ms)
 {
-    int64_t deadline_ms = timeout_ms < 0 ? -1 : monotonic_ms() + timeout_ms;
+    int64_t deadline_ms = timeout_ms < 0 ? -1 : sv_clock_monotonic_ms() + timeout_ms;
     /* taking bytes in may move what the last wire_receive handed out */
     if (channel->nul_at) {
         channel->in.bytes[channel->nul_at] = channel->nul_was;

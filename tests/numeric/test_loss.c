@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Softmax cross-entropy: values against the definition in double, the gradient against central
+ * differences (norm-relative 1e-6 in double, 1e-3 in float), per-row results, ties, extremes.
+ */
+#include "tests/support/cmocka_all.h"
+
+#include <math.h>
+
+#include "core/loss/loss.h"
+
+enum { MAX_ROWS = 131, MAX_CLASSES = 103 };
+
+struct loss_case {
+    const char *name;
+    size_t rows, classes, padding;
+    double scale; /* size of the logits */
+};
+
+static const struct loss_case CASES[] = {
+    {"one row, one class", 1, 1, 0, 1},    {"one row", 1, 10, 0, 1},   {"two classes", 17, 2, 3, 1},
+    {"batch of the spine", 128, 10, 6, 1}, {"primes", 131, 103, 1, 2}, {"sharp", 7, 10, 0, 20},
+};
+
+static nn_real logits[MAX_ROWS * (MAX_CLASSES + 8)];
+static nn_real gradient[MAX_ROWS * (MAX_CLASSES + 8)];
+static uint32_t labels[MAX_ROWS];
+static _Alignas(64) unsigned char workspace[1 << 16];
+
+static struct nn_exec loss_exec(void)
+{
+    return (struct nn_exec){
+        .kernels = nn_kernels_best(), .workspace = workspace, .workspace_bytes = sizeof workspace};
+}
+
+static struct nn_loss_batch fill(const struct loss_case *c)
+{
+    size_t ld = c->classes + c->padding;
+    for (size_t i = 0; i < c->rows * ld; i++) {
+        logits[i] = (nn_real)(c->scale * sin(12.9898 * (double)(i + 1)));
+        gradient[i] = (nn_real)777; /* written, not added to; padding stays */
+    }
+    for (size_t r = 0; r < c->rows; r++) {
+        labels[r] = (uint32_t)(r * 7 % c->classes);
+    }
+    assert_true(nn_loss_workspace(c->rows) <= sizeof workspace);
+    return (struct nn_loss_batch){logits, ld, labels, c->rows, c->classes};
+}
+
+/* The definition, without the shift by the maximum. */
+static double definition(const struct nn_loss_batch *b)
+{
+    double loss = 0;
+    for (size_t r = 0; r < b->rows; r++) {
+        double sum = 0;
+        for (size_t i = 0; i < b->classes; i++) {
+            sum += exp((double)b->logits[r * b->ld + i]);
+        }
+        loss -= log(exp((double)b->logits[r * b->ld + b->labels[r]]) / sum);
+    }
+    return loss / (double)b->rows;
+}
+
+static void values_follow_the_definition(void **state)
+{
+    (void)state;
+    struct nn_exec exec = loss_exec();
+    const double tolerance = sizeof(nn_real) == 8 ? 1e-12 : 1e-5;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct nn_loss_batch b = fill(&CASES[i]);
+        double expected = definition(&b);
+        double actual = nn_loss_cross_entropy(&exec, &b, NULL, 0).loss;
+        if (!(fabs(actual - expected) <= tolerance * (1 + fabs(expected)))) {
+            fail_msg("case \"%s\": %.12g instead of %.12g", CASES[i].name, actual, expected);
+        }
+    }
+}
+
+/* Norm-relative difference of `gradient` (times `planted`) to central differences. */
+static double gradient_difference(const struct nn_loss_batch *b, double planted)
+{
+    const double h = sizeof(nn_real) == 8 ? 1e-5 : 1e-2;
+    double diff = 0;
+    double norms = 0;
+    for (size_t r = 0; r < b->rows; r++) {
+        struct nn_loss_batch row = {b->logits + r * b->ld, b->ld, b->labels + r, 1, b->classes};
+        for (size_t i = 0; i < b->classes; i++) {
+            nn_real *z = &logits[r * b->ld + i];
+            nn_real kept = *z;
+            *z = (nn_real)((double)kept + h);
+            double up = (double)*z;
+            double high = definition(&row);
+            *z = (nn_real)((double)kept - h);
+            double numeric = (high - definition(&row)) / (up - (double)*z) / (double)b->rows;
+            *z = kept;
+            double d = planted * (double)gradient[r * b->ld + i] - numeric;
+            diff += d * d;
+            norms += numeric * numeric;
+        }
+    }
+    return norms > 0 ? sqrt(diff / norms) : sqrt(diff);
+}
+
+static void gradient_agrees_with_differences(void **state)
+{
+    (void)state;
+    struct nn_exec exec = loss_exec();
+    const double tolerance = sizeof(nn_real) == 8 ? 1e-6 : 1e-3;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct nn_loss_batch b = fill(&CASES[i]);
+        (void)nn_loss_cross_entropy(&exec, &b, gradient, b.ld);
+        double d = gradient_difference(&b, 1.0);
+        if (!(d <= tolerance)) {
+            fail_msg("case \"%s\": difference %.3g", CASES[i].name, d);
+        }
+        for (size_t r = 0; r < b.rows; r++) {
+            for (size_t k = b.classes; k < b.ld; k++) {
+                assert_true(gradient[r * b.ld + k] == (nn_real)777);
+            }
+        }
+        if (b.classes > 1) {
+            assert_true(gradient_difference(&b, 1.01) > tolerance); /* the check sees an error */
+        }
+    }
+}
+
+static void rows_agree_with_the_batch(void **state)
+{
+    (void)state;
+    static double loss[MAX_ROWS];
+    static uint32_t predicted[MAX_ROWS];
+    static float probability[MAX_ROWS];
+    const struct nn_loss_rows rows = {loss, predicted, probability};
+    struct nn_exec exec = loss_exec();
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct nn_loss_batch b = fill(&CASES[i]);
+        struct nn_loss_result whole = nn_loss_cross_entropy(&exec, &b, NULL, 0);
+        nn_loss_evaluate(&b, &rows);
+        double sum = 0;
+        size_t correct = 0;
+        for (size_t r = 0; r < b.rows; r++) {
+            sum += loss[r];
+            correct += predicted[r] == labels[r];
+            assert_true(probability[r] > 0.0F && probability[r] <= 1.0F);
+        }
+        assert_true(fabs(sum / (double)b.rows - whole.loss) <= 1e-5 * (1 + whole.loss));
+        assert_int_equal(correct, whole.correct);
+    }
+}
+
+/* Ties go to the lowest index in both paths. */
+static void ties_go_to_the_lowest_index(void **state)
+{
+    (void)state;
+    const nn_real z[] = {1, 3, 3, 3, 2, 3, 0, 3, 3, 3};
+    uint32_t label = 1;
+    struct nn_loss_batch b = {z, 10, &label, 1, 10};
+    struct nn_exec exec = loss_exec();
+    double loss;
+    uint32_t predicted;
+    float probability;
+    nn_loss_evaluate(&b, &(struct nn_loss_rows){&loss, &predicted, &probability});
+    assert_int_equal(predicted, 1);
+    assert_int_equal(nn_loss_cross_entropy(&exec, &b, NULL, 0).correct, 1);
+    label = 2;
+    assert_int_equal(nn_loss_cross_entropy(&exec, &b, NULL, 0).correct, 0);
+}
+
+static void extremes(void **state)
+{
+    (void)state;
+    nn_real z[] = {(nn_real)1e30, (nn_real)-1e30, 0};
+    uint32_t label = 0;
+    struct nn_loss_batch b = {z, 3, &label, 1, 3};
+    struct nn_exec exec = loss_exec();
+    double loss;
+    uint32_t predicted;
+    float probability;
+    const struct nn_loss_rows rows = {&loss, &predicted, &probability};
+    assert_true(nn_loss_cross_entropy(&exec, &b, NULL, 0).loss == 0.0);
+    nn_loss_evaluate(&b, &rows);
+    assert_true(loss == 0.0 && probability == 1.0F);
+    z[2] = (nn_real)NAN;
+    assert_true(isnan(nn_loss_cross_entropy(&exec, &b, NULL, 0).loss));
+    nn_loss_evaluate(&b, &rows);
+    assert_true(isnan(loss));
+    assert_int_equal(predicted, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_follow_the_definition),
+        cmocka_unit_test(gradient_agrees_with_differences),
+        cmocka_unit_test(rows_agree_with_the_batch),
+        cmocka_unit_test(ties_go_to_the_lowest_index),
+        cmocka_unit_test(extremes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
