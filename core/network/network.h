@@ -13,6 +13,7 @@
 
 #include "core/base/base.h"
 #include "core/json/json.h"
+#include "core/layers/types.h"
 
 struct nn_memory;
 struct nn_pool;
@@ -20,21 +21,6 @@ struct nn_description;
 struct nn_network;
 
 /* ---------------------------------------------------------------------------------- description */
-
-/* What the network is bound to: the data set's images and classes. */
-enum nn_normalisation {
-    NN_NORMALISATION_DESCRIBED,         /* as the input layer's option says */
-    NN_NORMALISATION_NONE,              /* 0..255 as they are */
-    NN_NORMALISATION_RESCALE_UNIT,      /* x / 255 */
-    NN_NORMALISATION_RESCALE_SYMMETRIC, /* x / 127.5 - 1 */
-    NN_NORMALISATION_ZSCORE             /* (x - mean[c]) / std[c], the input's two parameters */
-};
-
-struct nn_network_bind {
-    size_t height, width, channels; /* of the images as loaded */
-    size_t classes;
-    enum nn_normalisation normalisation;
-};
 
 /* Reads {"name": template, <its parameters>} or {"layers": [...], "connections": [...]} and checks
  * all that can be checked without a data set. NN_ERR_INVALID: err names the first issue (pointer
@@ -79,11 +65,6 @@ json_t *nn_catalogue_get(const char *name);
 /* --------------------------------------------------------------------------------------- network
  */
 
-/* A network built for TRAINING runs in all three phases; one built for INFERENCE only in that (and
- * needs no gradients and far less memory). STATISTICS is a training-like forward (batch statistics,
- * no dropout) that gathers population statistics for batch normalisation. */
-enum nn_phase { NN_PHASE_TRAINING, NN_PHASE_INFERENCE, NN_PHASE_STATISTICS };
-
 /* OPTIMISED: fused passes and the fastest kernels of the machine. PLAIN: one pass a layer on the
  * plain reference kernels, kept for ever to compare against. */
 enum nn_operators { NN_OPERATORS_OPTIMISED, NN_OPERATORS_PLAIN };
@@ -126,36 +107,7 @@ void nn_network_initialize(struct nn_network *network, uint64_t seed);
 /* -------------------------------------------------------------------------------------- parameters
  */
 
-enum nn_role {
-    NN_ROLE_WEIGHT,
-    NN_ROLE_BIAS,
-    NN_ROLE_SCALE, /* batch norm's gamma, torch's "bn1.weight" */
-    NN_ROLE_SHIFT, /* batch norm's beta, torch's "bn1.bias" */
-    NN_ROLE_RUNNING_MEAN,
-    NN_ROLE_RUNNING_VAR,
-    NN_ROLE_INPUT_MEAN, /* only with zscore normalisation; no part of a torch state dict */
-    NN_ROLE_INPUT_STD
-};
-
-/* shape is torch's: conv [O, I, KH, KW], fully connected [O, I * H * W] with I the channels of the
- * grid before it (torch's flatten order C, H, W), vectors [C]. extent is the same as four factors
- * (O, I, KH, KW) or (O, I, H, W), vectors (C, 1, 1, 1); in memory, axis order[0] of extent varies
- * slowest and axis order[3] fastest. */
-struct nn_parameter {
-    const char *name; /* "conv1.weight", "bn1.running_mean": as in torchvision's state dicts */
-    const char *layer;
-    enum nn_role role;
-    bool trainable;
-    size_t ndim;
-    size_t shape[4];
-    size_t extent[4];
-    unsigned char order[4];
-    size_t count;
-    nn_real *value;
-    nn_real *grad;               /* NULL if not trainable or built for INFERENCE */
-    double learning_rate_factor; /* of the layer's description, 1 by default */
-    double l2_factor;            /* 1 for weights, 0 for biases, scales and shifts by default */
-};
+/* struct nn_parameter is in core/layers/types.h. */
 
 /* In description order, trainable and not. The struct is the network's; value may be written. */
 size_t nn_network_parameter_count(const struct nn_network *network);
@@ -174,14 +126,6 @@ void nn_network_zero_grads(struct nn_network *network);
 
 /* --------------------------------------------------------------------------------------------
  * steps */
-
-/* What random layers depend on: mask = f(seed, layer, epoch, sample). */
-struct nn_step {
-    uint64_t seed;
-    uint64_t epoch;
-    const uint32_t *samples; /* index in the data set of each row; NULL: first_sample + row */
-    uint64_t first_sample;
-};
 
 /* The input: `batch` images of height x width x channels, channels last, no padding between.
  * load_u8 normalises bytes on the way (one pass, on the pool); load_real does the same for floats

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The contracts of the room.
+ *
+ * A kind of layer (struct nn_layer_kind) is what a description names: its options, and a plan that
+ * checks sizes and says shapes and parameters. An operator (struct nn_operator) is what runs: it
+ * carries out one layer, or a chain of layers that it replaces. A pass is an operator at its place
+ * in a network.
+ *
+ * Whatever can fail fails in nn_layer_kind.plan. Operators check nothing and allocate nothing; all
+ * memory they use was asked for by nn_operator.plan. forward and backward give equal bits for any
+ * number of threads. backward ADDS into parameter gradients; each input gradient is written or
+ * added to as its `add` says.
+ */
+#ifndef NN_LAYERS_LAYER_H
+#define NN_LAYERS_LAYER_H
+
+#include "core/json/json.h"
+#include "core/kernels/kernels.h"
+#include "core/layers/types.h"
+#include "core/tensor/tensor.h"
+
+#define NN_LAYER_NAME_MAX       64
+#define NN_LAYER_PARAMETERS_MAX 4
+#define NN_LAYER_INPUTS_MAX     64
+#define NN_LAYER_SIDE_MAX       ((size_t)1 << 20) /* of any option that is a size */
+#define NN_LAYER_COUNT_MAX      ((size_t)1 << 40) /* numbers in a parameter or a sample */
+#define NN_PATTERN_MAX          3
+
+/* ------------------------------------------------------------------------------ kinds of layers */
+
+struct nn_layer_kind;
+
+/* A layer of a description; immutable once parsed. */
+struct nn_layer {
+    const struct nn_layer_kind *kind;
+    const char *name;
+    const void *options; /* the struct that kind->fields describe */
+};
+
+struct nn_parameter_plan {
+    const char *suffix; /* "weight": the parameter is called <layer>.<suffix> */
+    enum nn_role role;
+    bool learnable; /* false: kept by the layer itself (running statistics, input mean) */
+    size_t ndim;
+    size_t shape[4], extent[4];
+    unsigned char order[4];
+    double learning_rate_factor, l2_factor;
+    double fan_in, fan_out; /* weights: Glorot's counts */
+};
+
+struct nn_layer_plan {
+    struct nn_shape out; /* of a sample; all 0: unknown without a data set */
+    struct nn_parameter_plan parameters[NN_LAYER_PARAMETERS_MAX];
+    size_t n_parameters;
+    double multiply_adds; /* of a sample, forward */
+};
+
+/* Why a layer does not fit its place: a sentence, and how to mend it. */
+struct nn_layer_issue {
+    const char *field; /* option at fault, or NULL */
+    char text[200];
+    char mend[200];
+};
+
+struct nn_layer_kind {
+    const char *name;              /* "convolution" */
+    const char *doc;               /* one sentence */
+    const struct jx_field *fields; /* its options */
+    size_t options_size;
+    size_t min_inputs, max_inputs;
+    /* in: n_in known shapes; bind: NULL or with zeros where nothing is known yet. NN_ERR_INVALID
+     * with `issue` filled, out untouched. */
+    enum nn_status (*plan)(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
+                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
+                           struct nn_layer_issue *issue);
+};
+
+/* All kinds, ended by NULL; by name, or NULL. */
+extern const struct nn_layer_kind *const nn_layer_kinds[];
+const struct nn_layer_kind *nn_layer_kind_find(const char *name);
+
+/* ------------------------------------------------------------------------------------ operators */
+
+/* A layer at its place in a network: sizes known, parameters bound. */
+struct nn_placed {
+    const struct nn_layer *layer;
+    struct nn_layer_plan plan;
+    struct nn_parameter
+        *parameters; /* plan.n_parameters; value and grad set before the first run */
+    uint32_t number; /* among the layers of its kind */
+    bool frozen;     /* does not train; batch norm keeps its stored statistics */
+};
+
+struct nn_pass {
+    const struct nn_operator *op;
+    const struct nn_placed *layers[NN_PATTERN_MAX]; /* each feeds the next alone */
+    size_t n_in;
+    const struct nn_shape *in;  /* of the first layer's inputs */
+    const bool *input_gradient; /* per input: backward will be asked for it */
+    struct nn_shape out;        /* of the last layer */
+    size_t max_batch;
+    bool backward; /* the network is built for TRAINING and this pass has a gradient to compute */
+    void *saved, *kept, *scratch; /* as planned, 64-byte aligned */
+};
+
+struct nn_pass_plan {
+    size_t saved_bytes;             /* lives from this pass's forward to its backward */
+    size_t kept_bytes;              /* lives as long as the network; begins as zeros */
+    size_t scratch_bytes;           /* lives during one call of forward or backward */
+    size_t workspace_bytes;         /* of nn_exec, largest over the operations used */
+    bool needs_input, needs_output; /* in backward */
+    bool in_place;                  /* y may be the first input's memory */
+    bool gradient_in_place;         /* d_x of one input may be d_y's memory */
+    bool alias;                     /* as a dense view, y is the input: nothing to do */
+    bool overwrites_d_y;            /* backward may destroy d_y */
+};
+
+/* What one call runs with. */
+struct nn_run {
+    const struct nn_exec *exec;
+    enum nn_phase phase;
+    size_t batch;
+    const struct nn_step *step; /* not NULL in TRAINING */
+};
+
+struct nn_gradient {
+    struct nn_view view; /* data NULL: not wanted */
+    bool add;
+};
+
+struct nn_backward {
+    const struct nn_view *x; /* n_in; data NULL unless needs_input */
+    struct nn_view y;        /* data NULL unless needs_output */
+    struct nn_view d_y;
+    const struct nn_gradient *d_x; /* n_in */
+};
+
+enum nn_statistics { NN_STATISTICS_BEGIN, NN_STATISTICS_FINISH };
+
+struct nn_operator {
+    const char *name;                        /* "convolution+batch_norm+relu" */
+    const char *pattern[NN_PATTERN_MAX + 1]; /* kinds, chained, ended by NULL */
+    bool fused;                              /* chosen only with optimised operators */
+    void (*plan)(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out);
+    void (*forward)(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
+                    struct nn_view y);
+    void (*backward)(const struct nn_pass *pass, const struct nn_run *run,
+                     const struct nn_backward *args);
+    /* population statistics of the batch norm inside; NULL: there is none */
+    void (*statistics)(const struct nn_pass *pass, enum nn_statistics what);
+};
+
+/* All operators, longest pattern first, ended by NULL. image_input and a softmax that ends the
+ * network have none: the network itself loads inputs, and the loss takes scores. */
+extern const struct nn_operator *const nn_operators[];
+
+/* The normalisation of an image input: x * factor[c] + offset[c]. */
+void nn_image_input_factors(const struct nn_placed *input, enum nn_normalisation normalisation,
+                            nn_real *factor, nn_real *offset);
+/* The one in force: the bind's, else the layer's. */
+enum nn_normalisation nn_image_input_normalisation(const struct nn_layer *input,
+                                                   const struct nn_network_bind *bind);
+/* First values of its mean and std parameters, if the description gives them. */
+void nn_image_input_initialize(const struct nn_placed *input);
+
+#endif
