@@ -41,13 +41,14 @@ enum nn_image_format {
     NN_IMAGE_GIF,  /* known, so that it can be refused by name */
     NN_IMAGE_BMP,  /* refused */
     NN_IMAGE_TIFF, /* refused */
+    NN_IMAGE_HEIF, /* HEIC and AVIF, refused */
 };
 
 /* Caps; a zero means the default beside it. */
 struct nn_image_limits {
     size_t max_pixels; /* height * width: 50,000,000 */
     size_t max_side;   /* 8,192 */
-    size_t max_scans;  /* of a progressive JPEG: 100 */
+    size_t max_scans;  /* of a progressive JPEG: 100; and 10^9 pixels over all scans */
 };
 
 /* Packed rows x columns x channels, 1 (grey) or 3 (RGB, in that order), upright. */
@@ -84,11 +85,12 @@ NN_MUST_CHECK enum nn_status nn_image_probe(const uint8_t *bytes, size_t size,
 /* Decodes one picture.
  *
  * JPEG: grey stays one channel; YCbCr and RGB give RGB; CMYK and YCCK are converted (Adobe files
- * are stored inverted, files without the Adobe marker are not). EXIF orientation 1 to 8 is applied,
- * any other value counts as 1. Any warning of the decoder refuses the file.
+ * are stored inverted, files without the Adobe marker are not). A warning of the decoder about the
+ * data refuses the file. Arithmetic coding, 12 bits and lossless are not supported.
  * PNG: 1, 2, 4 bits are widened, 16 bits scaled to 8 (v * 255 / 65535, rounded), palettes expanded,
  * gamma and colour profiles not applied, alpha and tRNS composited onto NN_IMAGE_BACKGROUND.
- * WebP: still pictures only, always three channels.
+ * WebP: still pictures only, always three channels, alpha as in PNG.
+ * EXIF orientation 1 to 8 is applied in all three, any other value counts as 1.
  *
  * bytes       borrowed for the call
  * limits      may be NULL
