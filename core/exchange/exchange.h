@@ -19,12 +19,13 @@ struct nn_match_report {
     size_t missing;    /* parameters of the network that the file lacks */
     size_t mismatched; /* found, of another shape */
     size_t unexpected; /* tensors of the file that the network has no place for */
-    char first[160];   /* the first that does not fit, in words; "" if all do */
+    char first[224];   /* the first that does not fit, in words; "" if all do */
 };
 
 /* Loads all parameters. All or nothing: on ERR_INVALID (something missing, mismatched, or a value
  * that is not finite) the network is unchanged. Unexpected tensors are only counted
- * (num_batches_tracked is not even counted). out_report may be NULL and is filled on failure too.
+ * (num_batches_tracked is not even counted); mean and standard deviation of the input may be
+ * absent and then stay. out_report may be NULL and is filled on failure too.
  */
 NN_MUST_CHECK enum nn_status nn_exchange_load(struct nn_network *network,
                                               const struct nn_safetensors *file,

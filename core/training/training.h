@@ -62,9 +62,11 @@ struct nn_training_setup {
     const char *resume[2];       /* checkpoint files, newest first; the first that verifies is
                                     used; NULL, NULL = from the start */
     const char *initial_weights; /* safetensors file, or NULL: initialised from the seed */
-    const char *core_build;      /* id of core build, core type and instruction set */
-    const char *spec_digest;     /* of what must be equal to resume (a later "extend" changes only
-                                    epochs, which the digest leaves out) */
+    nn_clock_fn clock;           /* monotonic seconds; NULL = the system's */
+    void *clock_ctx;
+    const char *core_build;  /* id of core build, core type and instruction set */
+    const char *spec_digest; /* of what must be equal to resume (a later "extend" changes only
+                                epochs, which the digest leaves out) */
 };
 
 struct nn_point {
@@ -140,9 +142,10 @@ struct nn_part_result {
 };
 
 struct nn_training_profile_row {
-    char kind[32];      /* layer kind, or "loader", "loss", "solver", "validation", "checkpoint" */
-    char direction[12]; /* "forward", "backward" or "" */
-    double seconds;     /* self time, one level: rows add up to the time of the loop */
+    char kind[48];         /* operator of the network, or "loader", "input", "loss", "solver",
+                              "validation", "checkpoint", "other" */
+    const char *direction; /* "forward", "backward" or "" */
+    double seconds;        /* self time, one level: rows add up to the time of the loop */
 };
 
 struct nn_training_result {

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The loop. Step s: batch, forward, loss, backward, solver; then points, validation when due, the
+ * end of the epoch, and a checkpoint when due. What is decided between steps depends on counters
+ * only; the clock decides no more than when things are told and when checkpoints are written.
+ */
+#include <math.h>
+
+#include "core/training/state_internal.h"
+
+static const struct nn_training_options *options_of(const struct nn_training_state *state)
+{
+    return &state->setup->options;
+}
+
+/* Adds the time since `since` to a kind and returns the clock. */
+static double spent(struct nn_training_state *state, enum nn_time_kind kind, double since)
+{
+    double now = nn_now(state);
+    state->clock.seconds[kind] += now - since;
+    return now;
+}
+
+/* --- one step --------------------------------------------------------------------------------- */
+
+static struct nn_loss_result forward_loss(struct nn_training_state *state,
+                                          const struct nn_batch *batch)
+{
+    const struct nn_step step = {
+        .seed = state->setup->seed, .epoch = batch->epoch, .first_sample = batch->first};
+    double since = nn_now(state);
+    nn_network_load_u8(state->network, batch->pixels, batch->count);
+    since = spent(state, NN_TIME_INPUT, since);
+    nn_network_forward(state->network, batch->count, NN_PHASE_TRAINING, &step);
+    since = spent(state, NN_TIME_NETWORK, since);
+    size_t classes = nn_network_output_size(state->network);
+    const struct nn_loss_batch scores = {.logits = nn_network_output(state->network),
+                                         .ld = classes,
+                                         .labels = batch->labels,
+                                         .rows = batch->count,
+                                         .classes = classes};
+    struct nn_loss_result result = nn_loss_cross_entropy(
+        &state->exec, &scores, nn_network_output_gradient(state->network), classes);
+    (void)spent(state, NN_TIME_LOSS, since);
+    return result;
+}
+
+/* The gradient's norm; when it is not finite, nothing has moved. */
+static double backward_update(struct nn_training_state *state, const struct nn_batch *batch,
+                              double rate)
+{
+    double since = nn_now(state);
+    nn_network_zero_grads(state->network);
+    nn_network_backward(state->network, batch->count);
+    since = spent(state, NN_TIME_NETWORK, since);
+    double norm = nn_solver_step(state->solver, rate);
+    (void)spent(state, NN_TIME_SOLVER, since);
+    return norm;
+}
+
+/* Advances the position past a batch. */
+static void position_advance(struct nn_training_state *state, const struct nn_batch *batch)
+{
+    state->at.step++;
+    state->at.batch++;
+    if (state->at.batch == state->steps_per_epoch) {
+        state->at.batch = 0;
+        state->at.epoch++;
+    }
+    state->clock.epoch_images += batch->count;
+    state->clock.progress_images += batch->count;
+}
+
+/* The step's number is that of the step being done, also when it diverges. */
+static void step_run(struct nn_training_state *state, const struct nn_batch *batch)
+{
+    double rate = nn_solver_learning_rate(&options_of(state)->solver, batch->epoch);
+    struct nn_loss_result loss = forward_loss(state, batch);
+    double norm = isfinite(loss.loss) ? backward_update(state, batch, rate) : (double)NAN;
+    position_advance(state, batch);
+    state->at.updates = nn_solver_updates(state->solver);
+    nn_points_add(state, "training_loss", loss.loss);
+    nn_points_add(state, "training_accuracy", (double)loss.correct / (double)batch->count);
+    nn_points_add(state, "learning_rate", rate);
+    nn_points_add(state, "gradient_norm", norm);
+    if (!isfinite(norm)) {
+        state->diverged_step = state->at.step;
+    }
+}
+
+/* --- between steps ---------------------------------------------------------------------------- */
+
+static void kept_take(struct nn_training_state *state)
+{
+    nn_values_get(state->network, state->kept);
+    state->at.has_kept = 1;
+}
+
+static bool epoch_ended(const struct nn_training_state *state)
+{
+    return state->at.batch == 0 && state->at.step > 0;
+}
+
+static bool has_validation(const struct nn_training_state *state)
+{
+    return state->setup->parts[NN_PART_VALIDATION].count > 0;
+}
+
+static bool validation_due(const struct nn_training_state *state)
+{
+    uint64_t frequency = (uint64_t)options_of(state)->validation_frequency;
+    if (!has_validation(state)) {
+        return false;
+    }
+    bool regular = frequency ? state->at.step % frequency == 0 : epoch_ended(state);
+    return regular || state->at.step == state->total_steps;
+}
+
+/* A loss that is not finite is never best; equal is not better. */
+static void validation_judge(struct nn_training_state *state, double loss)
+{
+    if (nn_metric_better(NN_DIRECTION_LOWER, loss, state->at.best_loss) &&
+        nn_values_finite(state)) {
+        state->at.best_loss = loss;
+        state->at.best_step = state->at.step;
+        state->at.since_best = 0;
+        kept_take(state);
+    } else {
+        state->at.since_best++;
+    }
+}
+
+static enum nn_status validate(struct nn_training_state *state, struct nn_error *err)
+{
+    double since = nn_now(state);
+    nn_network_set_clock(state->network, NULL, NULL);
+    enum nn_status status =
+        nn_state_evaluate(state, &state->setup->parts[NN_PART_VALIDATION], "validating", NULL, err);
+    nn_network_set_clock(state->network, state->time, state->time_ctx);
+    (void)spent(state, NN_TIME_VALIDATION, since);
+    if (status != NN_OK) {
+        return status;
+    }
+    double loss = nn_evaluator_loss(state->evaluator);
+    nn_points_add(state, "validation_loss", loss);
+    nn_points_add(state, "validation_accuracy", nn_evaluator_accuracy(state->evaluator));
+    validation_judge(state, loss);
+    return NN_OK;
+}
+
+static void epoch_end(struct nn_training_state *state)
+{
+    struct nn_training_clock *clock = &state->clock;
+    double stall = nn_loader_stall_seconds(state->loader);
+    double seconds = clock->epoch_seconds > 0 ? clock->epoch_seconds : (double)NAN;
+    nn_points_add(state, "images_per_second", (double)clock->epoch_images / seconds);
+    nn_points_add(state, "loader_stall_seconds", stall - clock->stall_seen);
+    clock->stall_seen = stall;
+    clock->epoch_seconds = 0;
+    clock->epoch_images = 0;
+    if (!nn_values_finite(state)) {
+        state->diverged_step = state->at.step;
+    } else if (!has_validation(state)) {
+        kept_take(state);
+    }
+}
+
+static bool patience_over(const struct nn_training_state *state)
+{
+    uint64_t patience = (uint64_t)options_of(state)->patience;
+    return patience > 0 && state->at.since_best >= patience;
+}
+
+static enum nn_status checkpoint_if_due(struct nn_training_state *state, struct nn_error *err)
+{
+    double interval = options_of(state)->checkpoint_interval_seconds;
+    if (nn_now(state) - state->checkpoint_at < interval) {
+        return NN_OK;
+    }
+    return nn_checkpoint_write(state, false, err);
+}
+
+/* After a step that went well. */
+static enum nn_status between_steps(struct nn_training_state *state, struct nn_error *err)
+{
+    enum nn_status status = NN_OK;
+    if (epoch_ended(state)) {
+        epoch_end(state);
+    }
+    if (state->diverged_step == 0 && validation_due(state)) {
+        status = validate(state, err);
+    }
+    if (status == NN_OK && state->diverged_step == 0) {
+        state->patience_stopped = patience_over(state);
+        status = checkpoint_if_due(state, err);
+    }
+    nn_points_deliver_if_due(state);
+    nn_progress_if_due(state, "training");
+    return status;
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static bool goes_on(struct nn_training_state *state)
+{
+    if (state->at.step >= state->total_steps || state->patience_stopped ||
+        state->diverged_step != 0) {
+        return false;
+    }
+    if (state->calls->threads) {
+        nn_pool_set_threads(state->setup->pool, state->calls->threads(state->calls->ctx));
+    }
+    return nn_control_poll(state) == NN_CONTINUE;
+}
+
+static enum nn_status steps(struct nn_training_state *state, struct nn_error *err)
+{
+    enum nn_status status = NN_OK;
+    while (status == NN_OK && goes_on(state)) {
+        struct nn_batch batch;
+        double since = nn_now(state);
+        if (!nn_loader_next(state->loader, &batch)) {
+            return nn_fail(err, NN_ERR_INTERNAL, "the loader ended before the last step");
+        }
+        (void)spent(state, NN_TIME_LOADER, since);
+        step_run(state, &batch);
+        state->clock.epoch_seconds += nn_now(state) - since;
+        if (state->diverged_step == 0) {
+            status = between_steps(state, err);
+        }
+    }
+    if (status == NN_OK && state->control == NN_CANCEL) {
+        status = nn_fail(err, NN_ERR_CANCELLED, "cancelled");
+    }
+    return status;
+}
+
+static enum nn_status loader_start(struct nn_training_state *state, struct nn_error *err)
+{
+    const struct nn_training_options *options = options_of(state);
+    const struct nn_split_side *train = &state->setup->parts[NN_PART_TRAIN];
+    const struct nn_loader_options loader = {
+        .items = train->items,
+        .count = train->count,
+        .batch_size = (size_t)options->batch_size,
+        .drop_last = options->drop_last,
+        .shuffle = (enum nn_shuffle)options->shuffle,
+        .seed = state->setup->seed,
+        .epochs = (size_t)options->epochs,
+        .first_epoch = (size_t)state->at.epoch,
+        .first_batch = (size_t)state->at.batch,
+        .clock = state->time,
+        .clock_ctx = state->time_ctx,
+    };
+    return nn_loader_create(state->setup->prepared, &loader, &state->loader, err);
+}
+
+enum nn_status nn_state_train(struct nn_training_state *state, struct nn_error *err)
+{
+    state->patience_stopped = patience_over(state);
+    if (!goes_on(state)) {
+        return state->control == NN_CANCEL ? nn_fail(err, NN_ERR_CANCELLED, "cancelled") : NN_OK;
+    }
+    enum nn_status status = loader_start(state, err);
+    if (status != NN_OK) {
+        return status;
+    }
+    double since = nn_now(state);
+    nn_network_set_clock(state->network, state->time, state->time_ctx);
+    status = steps(state, err);
+    nn_network_set_clock(state->network, NULL, NULL);
+    state->clock.loop = nn_now(state) - since;
+    return status;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The bytes of a run before it exists, for dry runs: an estimate that is a little high.
+ */
+#include "core/training/state_internal.h"
+
+/* Learnable values of the network, from its analysis. */
+static enum nn_status learnables(const struct nn_training_setup *setup, size_t batch, size_t *out,
+                                 struct nn_error *err)
+{
+    json_t *report = NULL;
+    json_t *spec = nn_description_json(setup->description);
+    if (!spec) {
+        return nn_fail(err, NN_ERR_MEMORY, "no memory to analyse a network");
+    }
+    enum nn_status status = nn_network_analyze(spec, &setup->bind, batch, &report, err);
+    if (status == NN_OK) {
+        *out = (size_t)json_integer_value(jx_path_get(report, "totals.learnables")) +
+               (size_t)json_integer_value(jx_path_get(report, "totals.states"));
+    }
+    json_decref(report);
+    json_decref(spec);
+    return status;
+}
+
+enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup, size_t *out,
+                                      struct nn_error *err)
+{
+    size_t train = setup->parts[NN_PART_TRAIN].count;
+    size_t batch_size = (size_t)setup->options.batch_size;
+    size_t batch = train < batch_size ? train : batch_size;
+    size_t values = 0;
+    size_t network = 0;
+    const struct nn_network_options options = {.max_batch = batch, .phase = NN_PHASE_TRAINING};
+    enum nn_status status =
+        nn_network_plan_bytes(setup->description, &setup->bind, &options, &network, err);
+    if (status == NN_OK) {
+        status = learnables(setup, batch, &values, err);
+    }
+    if (status != NN_OK) {
+        return status;
+    }
+    size_t copies = setup->options.solver.kind == NN_SOLVER_ADAM ? 3 : 2; /* slots and `kept` */
+    size_t pixels = setup->bind.height * setup->bind.width * setup->bind.channels;
+    size_t ahead = 6; /* batches in flight, evaluation's included */
+    enum { FIXED = 1 << 20 };
+    *out = network + copies * values * sizeof(nn_real) + ahead * batch * pixels + FIXED;
+    return NN_OK;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One run from beginning to end: build, resume, train, last checkpoint, evaluate.
+ */
+#include <inttypes.h>
+
+#include "core/training/state_internal.h"
+
+static enum nn_status resume(struct nn_training_state *state, struct nn_error *err)
+{
+    struct nn_training_start start = {.total_steps = state->total_steps};
+    if (state->setup->resume[0]) {
+        enum nn_status status = nn_checkpoint_resume(state, &start.bits_may_differ, err);
+        if (status != NN_OK) {
+            return status;
+        }
+    }
+    start.step = state->at.step;
+    if (state->calls->started) {
+        state->calls->started(state->calls->ctx, &start);
+    }
+    return NN_OK;
+}
+
+static enum nn_training_outcome outcome_of(const struct nn_training_state *state)
+{
+    if (state->diverged_step != 0) {
+        return NN_TRAINING_DIVERGED;
+    }
+    if (state->at.step < state->total_steps && !state->patience_stopped) {
+        return state->control == NN_STOP ? NN_TRAINING_STOPPED : NN_TRAINING_PAUSED;
+    }
+    return NN_TRAINING_COMPLETED;
+}
+
+/* The state after divergence is no place to go on from: the last checkpoint stays. */
+static enum nn_status last_checkpoint(struct nn_training_state *state,
+                                      enum nn_training_outcome outcome, struct nn_error *err)
+{
+    nn_points_deliver(state);
+    return outcome == NN_TRAINING_DIVERGED ? NN_OK : nn_checkpoint_write(state, true, err);
+}
+
+static enum nn_status run(struct nn_training_state *state, struct nn_training_result **out,
+                          struct nn_error *err)
+{
+    enum nn_status status = resume(state, err);
+    if (status == NN_OK) {
+        status = nn_state_train(state, err);
+    }
+    if (status != NN_OK) {
+        return status;
+    }
+    enum nn_training_outcome outcome = outcome_of(state);
+    status = last_checkpoint(state, outcome, err);
+    if (status == NN_OK) {
+        status = nn_state_finish(state, outcome, out, err);
+    }
+    if (status == NN_OK && outcome == NN_TRAINING_DIVERGED) {
+        status = nn_fail(err, NN_ERR_DIVERGED,
+                         "loss, gradient or weights were no longer finite at step %" PRIu64,
+                         state->diverged_step);
+    }
+    return status;
+}
+
+enum nn_status nn_training_run(const struct nn_training_setup *setup,
+                               const struct nn_training_callbacks *callbacks,
+                               struct nn_training_result **out, struct nn_error *err)
+{
+    static const struct nn_training_callbacks SILENT = {0};
+    struct nn_training_state state;
+    enum nn_status status = nn_state_init(&state, setup, callbacks ? callbacks : &SILENT, err);
+    if (status != NN_OK) {
+        return status;
+    }
+    status = run(&state, out, err);
+    nn_state_deinit(&state);
+    return status;
+}

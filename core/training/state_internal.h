@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a run consists of; private to the room. Confined to the thread that runs it.
+ *
+ * Invariants
+ * 1. `step` is the last finished step; values, slots and `at` belong to it.
+ * 2. Every point up to `step` is in the buffer or delivered; summaries count both.
+ * 3. A checkpoint is written only when the buffer is empty and all values are finite.
+ * 4. `kept` holds the network of the best validation, or without a validation part that of the last
+ *    epoch's end; never values that are not finite.
+ * 5. Nothing that enters values, points or decisions depends on the clock or on threads.
+ */
+#ifndef NN_TRAINING_STATE_INTERNAL_H
+#define NN_TRAINING_STATE_INTERNAL_H
+
+#include "core/base/memory.h"
+#include "core/base/parallel.h"
+#include "core/kernels/exec.h"
+#include "core/loss/loss.h"
+#include "core/training/training.h"
+
+enum { NN_MAX_METRICS = 32 };
+
+/* Points that wait to be delivered, and the summaries of all points so far. */
+struct nn_point_log {
+    struct nn_point *points;
+    size_t count, capacity;
+    double delivered_at;                       /* clock of the last delivery */
+    struct nn_summary summary[NN_MAX_METRICS]; /* by row of nn_metric_table */
+};
+
+/* Where in the run: all that a checkpoint must hold beside arrays. */
+struct nn_position {
+    uint64_t step;       /* finished */
+    uint64_t epoch;      /* of the next step, counted from 0 */
+    uint64_t batch;      /* of the next step, within its epoch */
+    uint64_t updates;    /* of the solver */
+    uint64_t best_step;  /* 0 = no validation was finite yet */
+    uint64_t since_best; /* validations since */
+    double best_loss;    /* NaN = none */
+    uint64_t has_kept;   /* 0 or 1 */
+};
+
+/* Seconds of the loop by what they went to. */
+enum nn_time_kind {
+    NN_TIME_LOADER,
+    NN_TIME_INPUT,
+    NN_TIME_NETWORK, /* split further by the network's own profile */
+    NN_TIME_LOSS,
+    NN_TIME_SOLVER,
+    NN_TIME_VALIDATION,
+    NN_TIME_CHECKPOINT,
+    NN_TIME_COUNT
+};
+
+struct nn_training_clock {
+    double begin; /* of the run */
+    double seconds[NN_TIME_COUNT];
+    double loop;          /* whole loop */
+    double epoch_seconds; /* training time of the epoch so far, validations left out */
+    uint64_t epoch_images;
+    double stall_seen;        /* of the loader, up to the last epoch's end */
+    double progress_at;       /* clock of the last progress call */
+    uint64_t progress_images; /* since then */
+};
+
+/* Buffers of evaluation, max_batch entries each. */
+struct nn_evaluation_buffers {
+    uint8_t *pixels;
+    uint32_t *labels;
+    uint32_t *predicted;
+    float *probability;
+    double *loss;
+};
+
+struct nn_training_state {
+    const struct nn_training_setup *setup;
+    const struct nn_training_callbacks *calls;
+    struct nn_network *network;
+    struct nn_solver *solver;
+    struct nn_loader *loader;
+    struct nn_evaluator *evaluator;
+    struct nn_exec exec; /* of the loss */
+    struct nn_evaluation_buffers buffers;
+    nn_real *kept; /* value_count */
+    size_t value_count, max_batch, sample_bytes;
+    uint64_t steps_per_epoch, total_steps;
+    struct nn_position at;
+    struct nn_point_log log;
+    struct nn_training_clock clock;
+    double checkpoint_at;     /* clock of the last checkpoint */
+    uint64_t checkpoint_step; /* step of the last checkpoint, UINT64_MAX = none */
+    uint64_t diverged_step;   /* 0 = not */
+    bool patience_stopped;
+    bool finishing;   /* after the loop: NN_PAUSE is heard between batches too */
+    nn_clock_fn time; /* the setup's clock, or the system's */
+    void *time_ctx;
+    enum nn_training_control control; /* the last answer */
+};
+
+/* --- state.c: building --- */
+NN_MUST_CHECK enum nn_status nn_state_init(struct nn_training_state *state,
+                                           const struct nn_training_setup *setup,
+                                           const struct nn_training_callbacks *calls,
+                                           struct nn_error *err);
+void nn_state_deinit(struct nn_training_state *state);
+
+/* --- values.c: all values of the network as one vector (value_count) --- */
+size_t nn_values_count(const struct nn_network *network);
+void nn_values_get(const struct nn_network *network, nn_real *out);
+void nn_values_set(struct nn_network *network, const nn_real *values);
+bool nn_values_finite(const struct nn_training_state *state);
+/* Mean and standard deviation of the input from the train part, if the network wants them. */
+void nn_values_input_statistics(const struct nn_training_state *state);
+
+/* --- points.c --- */
+double nn_system_clock(void *ctx);
+double nn_now(const struct nn_training_state *state);
+NN_MUST_CHECK enum nn_status nn_points_init(struct nn_point_log *log, struct nn_memory *memory);
+void nn_points_add(struct nn_training_state *state, const char *metric, double value);
+void nn_points_deliver(struct nn_training_state *state);
+void nn_points_deliver_if_due(struct nn_training_state *state);
+json_t *nn_points_summaries(const struct nn_point_log *log); /* NULL = out of memory */
+void nn_progress_if_due(struct nn_training_state *state, const char *phase);
+enum nn_training_control nn_control_poll(struct nn_training_state *state);
+
+/* --- evaluate.c --- */
+
+/* Evaluates the network on a part into state->evaluator; predictions [part->count] or NULL.
+ * ERR_CANCELLED when told to leave between batches. */
+NN_MUST_CHECK enum nn_status nn_state_evaluate(struct nn_training_state *state,
+                                               const struct nn_split_side *part, const char *phase,
+                                               struct nn_prediction *predictions,
+                                               struct nn_error *err);
+/* Batch-norm statistics over the train part. */
+NN_MUST_CHECK enum nn_status nn_state_population(struct nn_training_state *state,
+                                                 struct nn_error *err);
+
+/* --- checkpoint.c --- */
+NN_MUST_CHECK enum nn_status nn_checkpoint_write(struct nn_training_state *state, bool final,
+                                                 struct nn_error *err);
+NN_MUST_CHECK enum nn_status nn_checkpoint_resume(struct nn_training_state *state,
+                                                  bool *out_bits_may_differ, struct nn_error *err);
+
+/* --- loop.c: steps until the end, a wish to stop or divergence --- */
+NN_MUST_CHECK enum nn_status nn_state_train(struct nn_training_state *state, struct nn_error *err);
+
+/* --- result.c --- */
+NN_MUST_CHECK enum nn_status nn_state_finish(struct nn_training_state *state,
+                                             enum nn_training_outcome outcome,
+                                             struct nn_training_result **out, struct nn_error *err);
+
+/* --- profile.c --- */
+NN_MUST_CHECK enum nn_status nn_profile_fill(const struct nn_training_state *state,
+                                             struct nn_training_result *result);
+
+#endif
