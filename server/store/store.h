@@ -61,6 +61,7 @@ struct store_scope {
  * clear it once; rows are valid until then. Confined to one thread. */
 struct store_memory {
     struct store_memory_block *blocks;
+    bool failed; /* an allocation failed; the call that met it said so */
 };
 void store_memory_clear(struct store_memory *memory);
 

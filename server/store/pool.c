@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pool. Invariants, guarded by `mutex`: open counts the connections that exist or are being
+ * made; idle ones hang in a list, last used first; open <= max.
+ *
+ * While the database is away only one thread at a time tries to connect, at most every PROBE_MS;
+ * all others fail at once. A lost connection raises `generation`: idle connections of an older one
+ * are closed before their next use, since they died with it.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "server/base/clock.h"
+#include "server/store/sql_internal.h"
+
+enum { PROBE_MS = 250, WAIT_MS = 2000, LIFETIME_MS = 3600 * 1000, IDLE_IN_TRANSACTION_MS = 30000 };
+
+struct store {
+    char *conninfo;
+    char *application_name;
+    char session[320]; /* statements that every new session runs */
+    char connect_timeout[16];
+    size_t max;
+    const struct sv_log *log;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t freed;
+    struct store_conn *idle;
+    size_t open, busy;
+    uint64_t generation;
+    bool down;    /* the last attempt to connect failed */
+    bool probing; /* a thread tries again */
+    int64_t probe_after_ms;
+    uint64_t connects, failures, retries;
+};
+
+const struct sv_log *store_log(const struct store *store)
+{
+    return store->log;
+}
+
+static enum sv_status out_of_memory(struct sv_error *err)
+{
+    return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+}
+
+enum sv_status store_open(const struct store_options *options, struct store **out_store,
+                          struct sv_error *err)
+{
+    struct store *store = calloc(1, sizeof *store);
+    if (!store) {
+        return out_of_memory(err);
+    }
+    store->conninfo = strdup(options->conninfo);
+    store->application_name = strdup(options->application_name ? options->application_name : "");
+    if (!store->conninfo || !store->application_name) {
+        free(store->conninfo);
+        free(store->application_name);
+        free(store);
+        return out_of_memory(err);
+    }
+    store->max = options->max_connections > 0 ? options->max_connections : 1;
+    store->log = options->log;
+    int connect_s = options->connect_timeout_s > 0 ? options->connect_timeout_s : 3;
+    int statement_ms = options->statement_timeout_ms > 0 ? options->statement_timeout_ms : 10000;
+    int lock_ms = options->lock_timeout_ms > 0 ? options->lock_timeout_ms : 5000;
+    (void)snprintf(store->connect_timeout, sizeof store->connect_timeout, "%d", connect_s);
+    (void)snprintf(store->session, sizeof store->session,
+                   "set statement_timeout = %d; set lock_timeout = %d;"
+                   " set idle_in_transaction_session_timeout = %d; set timezone = 'UTC';"
+                   " set client_min_messages = warning; set jit = off",
+                   statement_ms, lock_ms, IDLE_IN_TRANSACTION_MS);
+    (void)pthread_mutex_init(&store->mutex, NULL);
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&store->freed, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    *out_store = store;
+    return SV_OK;
+}
+
+static void conn_close(struct store_conn *conn)
+{
+    PQfinish(conn->pg);
+    free(conn);
+}
+
+void store_close(struct store *store)
+{
+    if (!store) {
+        return;
+    }
+    while (store->idle) {
+        struct store_conn *conn = store->idle;
+        store->idle = conn->next;
+        conn_close(conn);
+    }
+    (void)pthread_cond_destroy(&store->freed);
+    (void)pthread_mutex_destroy(&store->mutex);
+    free(store->conninfo);
+    free(store->application_name);
+    free(store);
+}
+
+static void ignore_notice(void *ctx, const PGresult *result)
+{
+    (void)ctx;
+    (void)result;
+}
+
+/* What stands before dbname yields to the connection string, what stands after it does not. */
+static PGconn *connect_once(const struct store *store)
+{
+    const char *const keys[] = {"connect_timeout",  "keepalives_idle",  "keepalives_interval",
+                                "keepalives_count", "tcp_user_timeout", "fallback_application_name",
+                                "dbname",           "client_encoding",  NULL};
+    const char *const values[] = {
+        store->connect_timeout, "10",   "5", "3", "10000", store->application_name,
+        store->conninfo,        "UTF8", NULL};
+    return PQconnectdbParams(keys, values, 1);
+}
+
+enum sv_status store_connect(struct store *store, PGconn **out_pg, struct sv_error *err)
+{
+    PGconn *pg = connect_once(store);
+    if (PQstatus(pg) == CONNECTION_OK) {
+        (void)PQsetNoticeReceiver(pg, ignore_notice, NULL);
+        PGresult *result = PQexec(pg, store->session);
+        bool settled = PQresultStatus(result) == PGRES_COMMAND_OK;
+        PQclear(result);
+        if (settled) {
+            *out_pg = pg;
+            return SV_OK;
+        }
+    }
+    PQfinish(pg);
+    return sv_fail(err, SV_ERR_DATABASE, "the database cannot be reached");
+}
+
+/* ---- taking ---- */
+
+/* The list without its first connection that is not outdated; outdated ones go to *out_dead. */
+static struct store_conn *pop_idle(struct store *store, struct store_conn **out_dead)
+{
+    int64_t oldest = sv_clock_monotonic_ms() - LIFETIME_MS;
+    while (store->idle) {
+        struct store_conn *conn = store->idle;
+        store->idle = conn->next;
+        if (conn->generation == store->generation && conn->opened_ms >= oldest) {
+            return conn;
+        }
+        store->open--;
+        conn->next = *out_dead;
+        *out_dead = conn;
+    }
+    return NULL;
+}
+
+static void close_all(struct store_conn *dead)
+{
+    while (dead) {
+        struct store_conn *next = dead->next;
+        conn_close(dead);
+        dead = next;
+    }
+}
+
+static struct timespec deadline_in(int ms)
+{
+    struct timespec at;
+    (void)clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += ms / 1000;
+    at.tv_nsec += (ms % 1000) * 1000000L;
+    if (at.tv_nsec >= 1000000000L) {
+        at.tv_nsec -= 1000000000L;
+        at.tv_sec++;
+    }
+    return at;
+}
+
+/* With the mutex held: an idle connection, or the right to open one (*out_conn NULL). */
+static enum sv_status reserve(struct store *store, struct store_conn **out_conn,
+                              struct store_conn **out_dead, struct sv_error *err)
+{
+    struct timespec deadline = deadline_in(WAIT_MS);
+    for (;;) {
+        struct store_conn *conn = pop_idle(store, out_dead);
+        if (conn) {
+            *out_conn = conn;
+            return SV_OK;
+        }
+        if (store->down && (store->probing || sv_clock_monotonic_ms() < store->probe_after_ms)) {
+            return sv_fail(err, SV_ERR_DATABASE, "the database cannot be reached");
+        }
+        if (store->open < store->max) {
+            store->open++;
+            store->probing = store->down;
+            *out_conn = NULL;
+            return SV_OK;
+        }
+        if (pthread_cond_timedwait(&store->freed, &store->mutex, &deadline) == ETIMEDOUT) {
+            return sv_fail(err, SV_ERR_OVERLOADED, "no database connection is free");
+        }
+    }
+}
+
+/* With the mutex held: notes how an attempt to connect went. */
+static void note_connect(struct store *store, bool connected)
+{
+    if (connected != !store->down) {
+        log_event(store->log, connected ? SV_LOG_INFO : SV_LOG_WARN,
+                  connected ? "database_back" : "database_away", LOG_INT("open", store->open));
+    }
+    store->down = !connected;
+    store->probing = false;
+    if (connected) {
+        store->connects++;
+    } else {
+        store->failures++;
+        store->open--;
+        store->probe_after_ms = sv_clock_monotonic_ms() + PROBE_MS;
+        (void)pthread_cond_broadcast(&store->freed);
+    }
+}
+
+static enum sv_status open_reserved(struct store *store, struct store_conn **out_conn,
+                                    struct sv_error *err)
+{
+    PGconn *pg = NULL;
+    struct store_conn *conn = calloc(1, sizeof *conn);
+    enum sv_status st = conn ? store_connect(store, &pg, err) : out_of_memory(err);
+    (void)pthread_mutex_lock(&store->mutex);
+    note_connect(store, st == SV_OK);
+    if (st == SV_OK) {
+        *conn = (struct store_conn){.pg = pg,
+                                    .store = store,
+                                    .generation = store->generation,
+                                    .opened_ms = sv_clock_monotonic_ms()};
+        *out_conn = conn;
+    }
+    (void)pthread_mutex_unlock(&store->mutex);
+    if (st != SV_OK) {
+        free(conn);
+    }
+    return st;
+}
+
+enum sv_status store_pool_take(struct store *store, struct store_conn **out_conn,
+                               struct sv_error *err)
+{
+    struct store_conn *conn = NULL;
+    struct store_conn *dead = NULL;
+    (void)pthread_mutex_lock(&store->mutex);
+    enum sv_status st = reserve(store, &conn, &dead, err);
+    (void)pthread_mutex_unlock(&store->mutex);
+    close_all(dead);
+    if (st == SV_OK && !conn) {
+        st = open_reserved(store, &conn, err);
+    }
+    if (st != SV_OK) {
+        return st;
+    }
+    conn->failure = SQL_FINE;
+    conn->repeated = false;
+    (void)pthread_mutex_lock(&store->mutex);
+    store->busy++;
+    (void)pthread_mutex_unlock(&store->mutex);
+    *out_conn = conn;
+    return SV_OK;
+}
+
+void store_pool_give(struct store_conn *conn)
+{
+    struct store *store = conn->store;
+    bool usable =
+        PQstatus(conn->pg) == CONNECTION_OK && PQtransactionStatus(conn->pg) == PQTRANS_IDLE;
+    (void)pthread_mutex_lock(&store->mutex);
+    store->busy--;
+    if (usable) {
+        conn->next = store->idle;
+        store->idle = conn;
+    } else {
+        store->open--;
+    }
+    (void)pthread_cond_signal(&store->freed);
+    (void)pthread_mutex_unlock(&store->mutex);
+    if (!usable) {
+        conn_close(conn);
+    }
+}
+
+void store_pool_suspect(struct store *store)
+{
+    (void)pthread_mutex_lock(&store->mutex);
+    store->generation++;
+    (void)pthread_mutex_unlock(&store->mutex);
+}
+
+void store_count_retry(struct store *store)
+{
+    (void)pthread_mutex_lock(&store->mutex);
+    store->retries++;
+    (void)pthread_mutex_unlock(&store->mutex);
+}
+
+void store_pool_counters(struct store *store, struct store_pool_counters *out_counters)
+{
+    (void)pthread_mutex_lock(&store->mutex);
+    *out_counters = (struct store_pool_counters){.open = store->open,
+                                                 .busy = store->busy,
+                                                 .connects = store->connects,
+                                                 .failures = store->failures,
+                                                 .retries = store->retries};
+    (void)pthread_mutex_unlock(&store->mutex);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Fixtures of the store's tests.
+ */
+#include "tests/support/store_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/store/migrate.h"
+#include "tests/support/cmocka_all.h"
+
+static struct store *open_store(const char *conninfo)
+{
+    struct store_options options = {
+        .conninfo = conninfo, .application_name = "test", .max_connections = 24};
+    struct store *store = NULL;
+    struct sv_error err = {0};
+    assert_int_equal(store_open(&options, &store, &err), SV_OK);
+    return store;
+}
+
+/* The migrated database that others are copied from, made at its first use. */
+static void ensure_template(const struct test_postgres *postgres)
+{
+    char admin[TEST_CONNINFO_SIZE];
+    char conninfo[TEST_CONNINFO_SIZE];
+    test_postgres_conninfo(postgres, "postgres", admin);
+    if (test_sql_number(admin, "select count(*) from pg_database where datname = 'migrated'") > 0) {
+        return;
+    }
+    test_sql(admin, "create database migrated");
+    test_postgres_conninfo(postgres, "migrated", conninfo);
+    struct store *store = open_store(conninfo);
+    struct store_migrated migrated;
+    struct sv_error err = {0};
+    enum sv_status st = store_migrate(store, &migrated, &err);
+    store_close(store);
+    if (st != SV_OK) {
+        fail_msg("migration failed: %s", err.text);
+    }
+}
+
+void store_fixture_open(struct store_fixture *fixture, struct test_postgres *postgres)
+{
+    *fixture = (struct store_fixture){.postgres = postgres};
+    ensure_template(postgres);
+    char admin[TEST_CONNINFO_SIZE];
+    char name[40] = "t";
+    char sql[160];
+    sv_id_make(name + 1);
+    test_postgres_conninfo(postgres, "postgres", admin);
+    (void)snprintf(sql, sizeof sql, "create database %s template migrated strategy file_copy",
+                   name);
+    test_sql(admin, sql);
+    test_postgres_conninfo(postgres, name, fixture->conninfo);
+    fixture->store = open_store(fixture->conninfo);
+    (void)snprintf(fixture->scope.project_id, sizeof fixture->scope.project_id, "%s",
+                   STORE_DEFAULT_PROJECT);
+    (void)snprintf(fixture->scope.actor, sizeof fixture->scope.actor, "tester");
+}
+
+void store_fixture_close(struct store_fixture *fixture)
+{
+    store_memory_clear(&fixture->memory);
+    store_close(fixture->store);
+}
+
+void store_fixture_expect(const struct store_fixture *fixture, enum sv_status got,
+                          enum sv_status expected, const char *call, const char *file, int line)
+{
+    if (got != expected) {
+        print_error("%s:%d: %s\n  gave %s (%s), not %s\n", file, line, call, sv_status_slug(got),
+                    fixture->err.text, sv_status_slug(expected));
+        fail();
+    }
+}
+
+void store_fixture_worker(struct store_fixture *fixture, char out_worker_id[SV_ID_SIZE])
+{
+    char sql[400];
+    char node[SV_ID_SIZE];
+    sv_id_make(out_worker_id);
+    sv_id_make(node);
+    (void)snprintf(sql, sizeof sql,
+                   "insert into worker (id, node_id, host, pid, build, core_type, instruction_set,"
+                   " cpu, core_tokens) values ('%s', '%s', 'h', 1, 'b', 'c', 'avx2', 'x', 1)",
+                   out_worker_id, node);
+    test_sql(fixture->conninfo, sql);
+}
+
+void store_fixture_dataset(struct store_fixture *fixture, const char *name,
+                           char out_dataset_id[SV_ID_SIZE])
+{
+    char sql[1200];
+    char blob[SV_ID_SIZE];
+    sv_id_make(out_dataset_id);
+    sv_id_make(blob);
+    (void)snprintf(
+        sql, sizeof sql,
+        "insert into blob (id, project_id, sha256, size) values ('%s', '%s', sha256('%s'), 0);"
+        "insert into dataset (id, project_id, name, kind, layout, state, digest, prepared_blob_id,"
+        " height, width, channels, class_count, train_count, validation_count, test_count,"
+        " created_by, finished_at, report) values ('%s', '%s', '%s', 'images', 'idx', 'ready',"
+        " sha256('x'), '%s', 28, 28, 1, 10, 60000, 0, 10000, 'tester', now(), '{\"classes\": []}')",
+        blob, STORE_DEFAULT_PROJECT, blob, out_dataset_id, STORE_DEFAULT_PROJECT, name, blob);
+    test_sql(fixture->conninfo, sql);
+}
+
+void store_fixture_job(struct store_fixture *fixture, const char *dataset_id, size_t n,
+                       int max_attempts, char out_job_id[SV_ID_SIZE])
+{
+    struct store_trial_new *trials = calloc(n, sizeof *trials);
+    assert_non_null(trials);
+    for (size_t i = 0; i < n; i++) {
+        trials[i] = (struct store_trial_new){.parameters = "{\"training.solver\": \"adam\"}",
+                                             .seed = UINT64_MAX - i,
+                                             .resolved = "{\"kind\": \"solver_comparison\"}",
+                                             .max_attempts = max_attempts,
+                                             .total_steps = 100};
+        (void)snprintf(trials[i].hash, sizeof trials[i].hash, "%064zx", i + 1);
+    }
+    struct store_job_new job = {.name = "a job",
+                                .experiment = "an experiment",
+                                .dataset_id = dataset_id,
+                                .kind = "solver_comparison",
+                                .submitted = "{\"kind\":   \"solver_comparison\"}",
+                                .resolved = "{\"kind\": \"solver_comparison\", \"seeds\": [1]}",
+                                .headline_metric = "validation_accuracy",
+                                .headline_higher_is_better = true,
+                                .notes = "",
+                                .trials = trials,
+                                .n_trials = n};
+    (void)snprintf(job.hash, sizeof job.hash, "%064d", 7);
+    struct store_created created = {0};
+    enum sv_status st =
+        store_job_submit(fixture->store, &fixture->scope, &job, NULL, &created, &fixture->err);
+    free(trials);
+    assert_ok(fixture, st);
+    memcpy(out_job_id, created.id, SV_ID_SIZE);
+}
+
+void store_fixture_claim(struct store_fixture *fixture, const char *worker_id,
+                         struct store_claimed_trial *out_trial)
+{
+    struct store_environment environment = {.core_build = "build-1",
+                                            .core_type = "Haswell",
+                                            .instruction_set = "avx2",
+                                            .libraries = "openblas 0.3.21",
+                                            .cpu = "cpu",
+                                            .threads = 1};
+    bool found = false;
+    assert_ok(fixture, store_trial_claim(fixture->store, worker_id, 60000, &environment,
+                                         &fixture->memory, &found, out_trial, &fixture->err));
+    assert_true(found);
+    assert_ok(fixture, store_attempt_resume(fixture->store, &out_trial->claim,
+                                            out_trial->checkpoint_step, false, &fixture->err));
+}
