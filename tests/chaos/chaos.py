@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+"""Kills processes of a running daemon at random moments while trials run, then compares: the points
+of every trial must equal those of an uninterrupted run, every trial must end completed, and the
+invariants of tests/chaos/invariants.sql must hold.
+
+usage: chaos.py [--kills N] [--roles trial,work,serve,postgres,parent] [--seed S]
+Closes with "N passed, N failed"; one check per role and job, one per invariant and role.
+"""
+import argparse
+import os
+import pathlib
+import random
+import signal
+import sys
+import time
+
+import psycopg2
+import requests
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.assay import Daemon, blobs_idx, print_row  # noqa: E402
+
+ROLES = ["trial", "work", "serve", "postgres", "parent"]
+INVARIANTS = pathlib.Path(__file__).with_name("invariants.sql")
+OPTIONS = {"ASSAY_LEASE_SECONDS": "6", "ASSAY_LOG_LEVEL": "info"}
+# Long enough that several kills hit one trial, with a checkpoint every half second to resume from.
+TRAINING = {"epochs": 12, "batch_size": 16, "shuffle": "every_epoch", "validation_frequency": 50,
+            "checkpoint_interval_seconds": 0.5}
+CLOCKED = ("images_per_second", "loader_stall_seconds", "seconds")
+
+
+def spec(dataset):
+    return {"kind": "solver_comparison", "dataset": dataset, "max_attempts": 20, "seeds": [1, 2],
+            "network": {"name": "simple_cnn", "filters": 24}, "training": TRAINING}
+
+
+def query(daemon, sql, args=()):
+    data = daemon.directory / "data"
+    password = (data / "pg-password").read_text().strip()
+    with psycopg2.connect(host=str(data / "pg-socket"), dbname="assay", user="assay", password=password) as db:
+        db.set_session(readonly=True)
+        with db.cursor() as cursor:
+            cursor.execute(sql, args)
+            return cursor.fetchall()
+
+
+def outcome(daemon, job_id):
+    """{(trial index, metric, step): value as text}, evaluations included; clocks left out."""
+    points = query(daemon, """
+        select t.index, p.metric, p.step, p.value::text from report.trials t
+        join report.points p on p.trial_id = t.id where t.job_id = %s""", (job_id,))
+    figures = query(daemon, """
+        select t.index, e.part || ':' || e.metric, 0, e.value::text from report.trials t
+        join report.evaluations e on e.trial_id = t.id where t.job_id = %s""", (job_id,))
+    rows = [row for row in points + figures if not row[1].endswith(CLOCKED)]
+    table = {row[:3]: row[3] for row in rows}
+    assert len(table) == len(rows), "a point stands twice"
+    return table
+
+
+def violated(daemon):
+    """[(invariant's name, rows)] of those that do not hold."""
+    broken = []
+    for block in INVARIANTS.read_text().split(";"):
+        lines = block.strip().splitlines()
+        names = [line[2:].strip() for line in lines if line.startswith("--")]
+        body = "\n".join(line for line in lines if not line.startswith("--")).strip()
+        if body:
+            rows = query(daemon, body)
+            if rows:
+                broken.append((names[-1] if names else body[:60], rows[:3]))
+    return broken
+
+
+def kill(daemon, role, rng):
+    """Kills one process of the role; False when there is none just now."""
+    pids = daemon.pids(role)
+    if not pids:
+        return False
+    os.kill(rng.choice(pids), signal.SIGKILL)
+    if role == "parent":
+        daemon.process.wait()
+        time.sleep(rng.uniform(0, 1))
+        daemon.start()
+    return True
+
+
+def run_role(daemon, role, kills, dataset, expected, rng):
+    """Kills until the count is reached, submitting the job again whenever it is through."""
+    done, jobs, job = 0, [], None
+    while done < kills or job is not None:
+        if job is None:
+            daemon.wait_ready()
+            job = daemon.submit(spec(dataset))
+            jobs.append(job["id"])
+        time.sleep(rng.uniform(0.2, 2.5))
+        if done < kills:
+            done += kill(daemon, role, rng)
+        try:
+            finished = daemon.get(f"/v1/jobs/{job['id']}")["state"] in ("completed", "failed", "stopped", "cancelled")
+        except (requests.RequestException, AssertionError):
+            finished = False
+        job = None if finished else job
+    return [compare(daemon, job_id, expected) for job_id in jobs]
+
+
+def compare(daemon, job_id, expected):
+    """"" when the job equals the uninterrupted one, else what differs."""
+    states = {t["state"] for t in daemon.wait_job(job_id, timeout=300)}
+    if states != {"completed"}:
+        return f"trials ended {sorted(states)}"
+    got = outcome(daemon, job_id)
+    if got == expected:
+        return ""
+    wrong = [k for k in expected if got.get(k) != expected[k]] + [k for k in got if k not in expected]
+    return f"{len(wrong)} of {len(expected)} values differ, first {wrong[0]}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kills", type=int, default=25)
+    parser.add_argument("--roles", default=",".join(ROLES))
+    parser.add_argument("--seed", type=int, default=None)
+    options = parser.parse_args()
+    seed = options.seed if options.seed is not None else int(time.time())
+    rng = random.Random(seed)
+    passed = failed = 0
+    with Daemon(**OPTIONS) as daemon:
+        dataset = daemon.create_dataset(blobs_idx(n_train=1500, n_test=300, side=20), "idx")["id"]
+        first = daemon.submit(spec(dataset))
+        assert {t["state"] for t in daemon.wait_job(first["id"])} == {"completed"}, daemon.tail()
+        expected = outcome(daemon, first["id"])
+        assert len(expected) > 1000, f"only {len(expected)} values"
+        for role in options.roles.split(","):
+            found = run_role(daemon, role, options.kills, dataset, expected, rng)
+            broken = violated(daemon)
+            passed += found.count("") + (not broken)
+            failed += len(found) - found.count("") + bool(broken)
+            print_row(role=role, kills=options.kills, jobs=len(found), values_each=len(expected), seed=seed,
+                      different=[f for f in found if f], invariants=[name for name, _ in broken])
+        if failed:
+            print(daemon.tail(8000))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
