@@ -1,0 +1,257 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""simple_cnn on Fashion-MNIST beside PyTorch, from the same weights and in the same batch order.
+
+usage: peer_simple_cnn.py DRIVER correctness|speed [--data DIR] [--epochs N] [--seeds N] [--pairs N]
+                          [--images N] [--solvers a,b]
+
+correctness  loss by step and test accuracy under each solver; a JSON line per solver (row 2)
+speed        images per second of the sgdm training, one thread, interleaved pairs (row 3)
+
+DRIVER is the built tests/accept/train_driver. Needs Debian's python3-torch and
+dataset-fashion-mnist. Both sides hold decoded pixels in memory; the peer even holds them as
+normalised floats, so that its step only gathers, while ours normalises bytes within the step.
+The exit status is 0 when every line says "ok": true.
+"""
+import argparse
+import gzip
+import json
+import os
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+BATCH = 128
+L2 = 1e-4
+RATES = {"sgdm": 0.01, "rmsprop": 0.001, "adam": 0.001}
+
+
+def environment():
+    """One thread everywhere and the right OpenBLAS core, before any library is loaded."""
+    with open("/proc/cpuinfo", encoding="ascii") as file:
+        flags = file.read()
+    core = "SkylakeX" if "avx512dq" in flags else "Haswell" if "avx2" in flags else "Nehalem"
+    wanted = {"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+              "MKL_NUM_THREADS": "1"}
+    if any(os.environ.get(key) != value for key, value in wanted.items()):
+        os.execve(sys.executable, [sys.executable] + sys.argv, {**os.environ, **wanted})
+
+
+def read_idx(path):
+    """An IDX file of bytes as a tensor of uint8."""
+    with gzip.open(path, "rb") as file:
+        content = file.read()
+    rank = content[3]
+    shape = struct.unpack(">%dI" % rank, content[4:4 + 4 * rank])
+    return torch.frombuffer(bytearray(content[4 + 4 * rank:]), dtype=torch.uint8).reshape(shape)
+
+
+class Data:
+    """Pixels as floats in [0, 1] and labels, of both parts."""
+
+    def __init__(self, directory):
+        def part(name):
+            images = read_idx("%s/%s-images-idx3-ubyte.gz" % (directory, name))
+            labels = read_idx("%s/%s-labels-idx1-ubyte.gz" % (directory, name))
+            return images.unsqueeze(1).to(torch.float32).div(255.0), labels.to(torch.int64)
+        self.images, self.labels = part("train")
+        self.test_images, self.test_labels = part("t10k")
+
+
+def make_model(seed):
+    """The network with the first values of the service: Glorot uniform, zero biases."""
+    torch.manual_seed(seed)
+    model = torch.nn.Sequential()
+    model.add_module("conv1", torch.nn.Conv2d(1, 20, 5))
+    model.add_module("bn1", torch.nn.BatchNorm2d(20))
+    model.add_module("relu1", torch.nn.ReLU())
+    model.add_module("flatten", torch.nn.Flatten())
+    model.add_module("fc", torch.nn.Linear(20 * 24 * 24, 10))
+    for layer in (model.conv1, model.fc):
+        torch.nn.init.xavier_uniform_(layer.weight)
+        torch.nn.init.zeros_(layer.bias)
+    return model
+
+
+def write_safetensors(path, model):
+    """Writes the state of a model, float32, in the layout of safetensors."""
+    header, blobs, offset = {}, [], 0
+    for name, value in model.state_dict().items():
+        if name.endswith("num_batches_tracked"):
+            continue
+        blob = value.contiguous().numpy().astype("<f4").tobytes()
+        header[name] = {"dtype": "F32", "shape": list(value.shape),
+                        "data_offsets": [offset, offset + len(blob)]}
+        blobs.append(blob)
+        offset += len(blob)
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+
+
+def make_solver(name, model):
+    """The solver with L2 on weights and not on biases or batch norm."""
+    weights = [model.conv1.weight, model.fc.weight]
+    others = [model.conv1.bias, model.bn1.weight, model.bn1.bias, model.fc.bias]
+    groups = [{"params": weights, "weight_decay": L2}, {"params": others, "weight_decay": 0.0}]
+    if name == "sgdm":
+        return torch.optim.SGD(groups, lr=RATES[name], momentum=0.9)
+    if name == "rmsprop":
+        return torch.optim.RMSprop(groups, lr=RATES[name], alpha=0.9, eps=1e-8)
+    return torch.optim.Adam(groups, lr=RATES[name], betas=(0.9, 0.999), eps=1e-8)
+
+
+def train_epoch(model, solver, data, order, losses=None):
+    """One epoch in the order given; returns images per second."""
+    loss_of = torch.nn.CrossEntropyLoss()
+    model.train()
+    begin = time.perf_counter()
+    for first in range(0, len(order), BATCH):
+        items = order[first:first + BATCH]
+        solver.zero_grad(set_to_none=True)
+        loss = loss_of(model(data.images[items]), data.labels[items])
+        loss.backward()
+        solver.step()
+        if losses is not None:
+            losses.append(loss.item())
+    return len(order) / (time.perf_counter() - begin)
+
+
+def test_accuracy(model, data):
+    """Share of the test part classified right, in evaluation mode."""
+    model.eval()
+    right = 0
+    with torch.no_grad():
+        for first in range(0, len(data.test_labels), 1000):
+            scores = model(data.test_images[first:first + 1000])
+            right += int((scores.argmax(1) == data.test_labels[first:first + 1000]).sum())
+    return right / len(data.test_labels)
+
+
+class Driver:
+    """Our side: the built driver and the prepared set it trains on."""
+
+    def __init__(self, path, source, directory):
+        self.path, self.directory = path, directory
+        self.prepared = self.call("prepare", source, directory)["prepared"]
+
+    def call(self, *arguments):
+        """Runs the driver; its line of JSON, if any."""
+        done = subprocess.run([self.path, *arguments], stdout=subprocess.PIPE, check=True)
+        return json.loads(done.stdout) if done.stdout.strip() else None
+
+    def order(self, seed, epochs):
+        """The order of samples of each epoch, as tensors."""
+        path = os.path.join(self.directory, "order")
+        self.call("order", self.prepared, str(seed), str(epochs), path)
+        with open(path, "rb") as file:
+            items = torch.frombuffer(bytearray(file.read()), dtype=torch.int32).to(torch.int64)
+        return items.reshape(epochs, -1)
+
+    def train(self, solver, seed, epochs, weights, limit=0, evaluate=True):
+        """A run; the driver's result."""
+        spec = {"weights": weights, "directory": self.directory, "seed": seed, "threads": 1,
+                "limit": limit, "evaluate": evaluate,
+                "training": {"solver": solver, "epochs": epochs, "batch_size": BATCH, "l2": L2,
+                             "shuffle": "every_epoch", "batch_norm_statistics": "moving",
+                             "validation_frequency": 0, "checkpoint_interval_seconds": 86400}}
+        return self.call("train", self.prepared, json.dumps(spec))
+
+
+def relative(a, b):
+    """Difference of two losses relative to the peer's."""
+    return abs(a - b) / abs(b)
+
+
+def compare_runs(driver, data, solver, seed, epochs):
+    """One seed on both sides: (losses, accuracy) of ours and of the peer."""
+    model = make_model(seed)
+    weights = os.path.join(driver.directory, "weights.safetensors")
+    write_safetensors(weights, model)
+    ours = driver.train(solver, seed, epochs, weights)
+    losses, peer_solver = [], make_solver(solver, model)
+    for order in driver.order(seed, epochs):
+        train_epoch(model, peer_solver, data, order, losses)
+    return ours["losses"], ours["test_accuracy"], losses, test_accuracy(model, data)
+
+
+def correctness(driver, data, solver, seeds, epochs):
+    """The line of row 2 for one solver; figures of steps are the worst over the seeds."""
+    step1 = step20 = late = 0.0
+    ours_accuracy, peer_accuracy = [], []
+    for seed in range(1, seeds + 1):
+        ours, ours_right, peer, peer_right = compare_runs(driver, data, solver, seed, epochs)
+        step1 = max(step1, relative(ours[0], peer[0]))
+        step20 = max(step20, max(relative(a, b) for a, b in zip(ours[:20], peer[:20])))
+        late = max(late, relative(statistics.mean(ours[79:100]), statistics.mean(peer[79:100])))
+        ours_accuracy.append(ours_right)
+        peer_accuracy.append(peer_right)
+    points = 100 * (statistics.mean(ours_accuracy) - statistics.mean(peer_accuracy))
+    return {"row": 2, "solver": solver, "seeds": seeds, "epochs": epochs,
+            "loss_difference_step_1": step1, "loss_difference_to_step_20": step20,
+            "mean_loss_difference_80_to_100": late, "accuracy": ours_accuracy,
+            "accuracy_peer": peer_accuracy, "accuracy_points": points,
+            "ok": step1 <= 1e-4 and step20 <= 1e-2 and late <= 0.02 and abs(points) <= 1.0}
+
+
+def speed(driver, data, pairs, images):
+    """The line of row 3: the second of two epochs on each side, A B A B."""
+    model = make_model(1)
+    weights = os.path.join(driver.directory, "weights.safetensors")
+    write_safetensors(weights, model)
+    solver = make_solver("sgdm", model)
+    order = torch.randperm(len(data.labels))[:images]
+    ours, peer, ours_cpu, peer_cpu = [], [], [], []
+    for _ in range(pairs):
+        result = driver.train("sgdm", 1, 2, weights, limit=images, evaluate=False)
+        ours.append(result["images_per_second"][1])
+        ours_cpu.append(result["cpu_seconds"])
+        train_epoch(model, solver, data, order)
+        begin = time.process_time()
+        peer.append(train_epoch(model, solver, data, order))
+        peer_cpu.append(time.process_time() - begin)
+    ratios = [a / b for a, b in zip(ours, peer)]
+    return {"row": 3, "images": images, "images_per_second": ours,
+            "images_per_second_peer": peer, "ratios": ratios,
+            "median": statistics.median(ratios), "worst": min(ratios),
+            "cpu_seconds_whole_run": ours_cpu, "cpu_seconds_epoch_peer": peer_cpu,
+            "profile": result["profile"],
+            "ok": statistics.median(ratios) >= 1.0 and min(ratios) >= 0.85}
+
+
+def main():
+    """Parses the command line, runs, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("driver")
+    parser.add_argument("what", choices=["correctness", "speed"])
+    parser.add_argument("--data", default="/usr/share/datasets/fashion-mnist")
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--images", type=int, default=60000)
+    parser.add_argument("--solvers", default="sgdm,rmsprop,adam")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    good = True
+    with tempfile.TemporaryDirectory(prefix="assay-peer-") as directory:
+        driver = Driver(options.driver, options.data, directory)
+        data = Data(options.data)
+        if options.what == "speed":
+            lines = (speed(driver, data, options.pairs, options.images) for _ in range(1))
+        else:
+            lines = (correctness(driver, data, solver, options.seeds, options.epochs)
+                     for solver in options.solvers.split(","))
+        for line in lines:
+            good = good and line["ok"]
+            print(json.dumps(line), flush=True)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    environment()
+    import torch  # after the environment is right
+    sys.exit(main())

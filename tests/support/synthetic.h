@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small data sets made of numbers, for tests of training: written as IDX files into a temporary
+ * directory and imported like any other.
+ */
+#ifndef TESTS_SUPPORT_SYNTHETIC_H
+#define TESTS_SUPPORT_SYNTHETIC_H
+
+#include "core/data/prepared.h"
+#include "core/data/split.h"
+
+/* Writes the height x width pixels of sample i and returns its label. */
+typedef unsigned char (*synthetic_fn)(size_t i, unsigned char *pixels);
+
+struct synthetic_spec {
+    size_t height, width;
+    size_t train, test; /* samples; the test part goes on counting i */
+    synthetic_fn make;
+};
+
+struct synthetic_set {
+    char directory[64]; /* also the private directory of a run */
+    struct nn_prepared *prepared;
+    struct nn_split_side side[NN_PART_COUNT]; /* train and test as imported */
+};
+
+/* Fails the running test when anything goes wrong. */
+void synthetic_open(struct synthetic_set *set, const struct synthetic_spec *spec);
+/* Moves the last n samples of the train side to the validation side. */
+void synthetic_hold_out(struct synthetic_set *set, size_t n);
+/* Closes and removes the directory with all in it. */
+void synthetic_close(struct synthetic_set *set);
+
+/* Makers: XOR of two pixels (1 x 2); two blobs of four pixels (2 x 2), separable; a bright bar at
+ * one of four places in noise (8 x 8). */
+unsigned char synthetic_xor(size_t i, unsigned char *pixels);
+unsigned char synthetic_blobs(size_t i, unsigned char *pixels);
+unsigned char synthetic_bars(size_t i, unsigned char *pixels);
+
+#endif
