@@ -10,6 +10,7 @@
 #ifndef NN_DATA_LOADER_H
 #define NN_DATA_LOADER_H
 
+#include "core/base/memory.h"
 #include "core/data/prepared.h"
 
 enum nn_shuffle {
@@ -34,6 +35,7 @@ struct nn_loader_options {
     size_t ahead;       /* batches gathered ahead: 0 means 4 */
     nn_clock_fn clock;  /* measures the stall; may be NULL, then it stays 0 */
     void *clock_ctx;
+    struct nn_memory *memory; /* budget, borrowed until destroyed; NULL: only the machine's */
 };
 
 /* One batch, borrowed until the next call of nn_loader_next or the loader's end. */
@@ -57,7 +59,7 @@ size_t nn_loader_batches(size_t count, size_t batch_size, bool drop_last);
 size_t nn_loader_bytes(const struct nn_prepared *prepared, const struct nn_loader_options *options);
 
 /* Starts gathering at once. prepared is borrowed until destroyed. NN_ERR_INVALID: an index or a
- * size out of range. */
+ * size out of range. NN_ERR_MEMORY. NN_ERR_LIMIT: no thread to be had. */
 NN_MUST_CHECK enum nn_status nn_loader_create(const struct nn_prepared *prepared,
                                               const struct nn_loader_options *options,
                                               struct nn_loader **out_loader, struct nn_error *err);

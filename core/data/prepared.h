@@ -2,10 +2,10 @@
  *
  * A prepared set: every image of a data set decoded once, in one read-only mapped file.
  *
- * Items stand sorted: train, validation, test part, and by name (bytes) within a part; IDX items
- * keep their order. Classes are sorted by the bytes of their names unless the user gave a list. The
- * file is checked completely when opened, so that the getters cannot fail. Immutable after opening,
- * may be read from any number of threads.
+ * As imported, items stand sorted: train, validation, test part, and by name (bytes) within a part;
+ * IDX items keep their order. Classes are sorted by the bytes of their names; those of IDX by
+ * label. The file is checked completely when opened, so that the getters cannot fail. Immutable
+ * after opening, may be read from any number of threads.
  */
 #ifndef NN_DATA_PREPARED_H
 #define NN_DATA_PREPARED_H
@@ -44,6 +44,50 @@ NN_MUST_CHECK enum nn_status nn_prepared_open_bytes(const uint8_t *bytes, size_t
                                                     struct nn_prepared **out_prepared,
                                                     struct nn_error *err);
 void nn_prepared_close(struct nn_prepared *prepared);
+
+/* Where things stand in the file, for reading single items of a stored copy by offset. Labels are
+ * uint32, parts uint8, item digests NN_DIGEST_BYTES each, name ends uint64 (of the names section,
+ * which holds NUL-terminated strings one behind the other); little-endian. */
+struct nn_prepared_layout {
+    uint64_t count, height, width, channels, class_count;
+    uint64_t item_bytes; /* height * width * channels */
+    uint64_t labels, parts, digests, name_ends, names, names_bytes;
+    uint64_t class_ends, class_names, class_names_bytes;
+    uint64_t options, options_bytes;
+    uint64_t pixels; /* offset, as are those above without _bytes */
+    uint64_t file_bytes;
+};
+
+#define NN_PREPARED_HEADER_BYTES 512
+
+/* The layout from the first NN_PREPARED_HEADER_BYTES of a prepared set. NN_ERR_CORRUPT. */
+NN_MUST_CHECK enum nn_status nn_prepared_layout_read(const uint8_t *head, size_t size,
+                                                     struct nn_prepared_layout *out_layout,
+                                                     struct nn_error *err);
+
+/* What nn_prepared_write takes; everything borrowed. */
+struct nn_prepared_item {
+    const char *name; /* UTF-8 */
+    const uint8_t *pixels;
+    uint8_t digest[NN_DIGEST_BYTES];
+    uint32_t label;
+    enum nn_part part;
+};
+
+struct nn_prepared_draft {
+    size_t count, height, width, channels;
+    const struct nn_prepared_item *items;
+    const char *const *classes;
+    size_t class_count;
+    const char *options; /* JSON text */
+};
+
+/* Writes a new file; on failure it is removed. Items stand in the order given. out_digest (may be
+ * NULL) receives the data digest. NN_ERR_IO, NN_ERR_INVALID (a value out of range). */
+NN_MUST_CHECK enum nn_status nn_prepared_write(const char *path,
+                                               const struct nn_prepared_draft *draft,
+                                               uint8_t out_digest[NN_DIGEST_BYTES],
+                                               struct nn_error *err);
 
 /* All borrowed until closed. i < count, k < class_count. */
 const struct nn_prepared_info *nn_prepared_info(const struct nn_prepared *prepared);

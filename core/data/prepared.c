@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading a prepared set. Everything is checked before a pointer is handed out: sizes, checksums,
+ * labels, parts, ends of names. The layout, in order, each section at a multiple of 64 bytes, the
+ * pixels at a multiple of 4096:
+ *
+ *   header | labels u32 | parts u8 | digests 32 x u8 | name ends u64 | names | class ends u64 |
+ *   class names | options | pixels
+ */
+#include "core/data/prepared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "core/data/prepared_internal.h"
+
+#define SECTION_ALIGNMENT 64
+#define PIXEL_ALIGNMENT   4096
+
+const char nn_prepared_magic[8] = {'N', 'N', 'P', 'R', 'E', 'P', '\r', '\n'};
+
+struct nn_prepared {
+    struct nn_prepared_info info;
+    struct nn_prepared_layout layout;
+    const uint8_t *bytes;
+    size_t size;
+    bool mapped; /* by us: unmap when closing */
+};
+
+static const char *const PART_NAMES[NN_PART_COUNT] = {"train", "validation", "test"};
+
+const char *nn_part_name(enum nn_part part)
+{
+    return (size_t)part < NN_PART_COUNT ? PART_NAMES[part] : "unknown";
+}
+
+/* --------------------------------------------------------------------------------------- layout */
+
+/* Places a section of n x size bytes at the next multiple of `alignment` behind *at. */
+static bool place(uint64_t *at, uint64_t n, uint64_t size, uint64_t alignment, uint64_t *out_offset)
+{
+    uint64_t bytes;
+    uint64_t start;
+    if (__builtin_mul_overflow(n, size, &bytes) ||
+        __builtin_add_overflow(*at, alignment - 1, &start)) {
+        return false;
+    }
+    start -= start % alignment;
+    *out_offset = start;
+    return !__builtin_add_overflow(start, bytes, at) && *at <= INT64_MAX;
+}
+
+bool nn_prepared_layout_of(const struct nn_prepared_header *header,
+                           struct nn_prepared_layout *out_layout)
+{
+    struct nn_prepared_layout l = {
+        .count = header->count,
+        .height = header->height,
+        .width = header->width,
+        .channels = header->channels,
+        .class_count = header->class_count,
+        .names_bytes = header->names_bytes,
+        .class_names_bytes = header->class_names_bytes,
+        .options_bytes = header->options_bytes,
+    };
+    uint64_t at = NN_PREPARED_HEADER_BYTES;
+    uint64_t n = l.count;
+    bool fits = !__builtin_mul_overflow(l.height, l.width, &l.item_bytes) &&
+                !__builtin_mul_overflow(l.item_bytes, l.channels, &l.item_bytes) &&
+                place(&at, n, sizeof(uint32_t), SECTION_ALIGNMENT, &l.labels) &&
+                place(&at, n, 1, SECTION_ALIGNMENT, &l.parts) &&
+                place(&at, n, NN_DIGEST_BYTES, SECTION_ALIGNMENT, &l.digests) &&
+                place(&at, n, sizeof(uint64_t), SECTION_ALIGNMENT, &l.name_ends) &&
+                place(&at, l.names_bytes, 1, SECTION_ALIGNMENT, &l.names) &&
+                place(&at, l.class_count, sizeof(uint64_t), SECTION_ALIGNMENT, &l.class_ends) &&
+                place(&at, l.class_names_bytes, 1, SECTION_ALIGNMENT, &l.class_names) &&
+                place(&at, l.options_bytes, 1, SECTION_ALIGNMENT, &l.options) &&
+                place(&at, n, l.item_bytes, PIXEL_ALIGNMENT, &l.pixels);
+    if (!fits) {
+        return false;
+    }
+    l.file_bytes = at;
+    *out_layout = l;
+    return true;
+}
+
+uint32_t nn_prepared_header_crc(const struct nn_prepared_header *header)
+{
+    struct nn_prepared_header copy = *header;
+    copy.header_crc = 0;
+    return (uint32_t)crc32_z(crc32_z(0, NULL, 0), (const unsigned char *)&copy, sizeof copy);
+}
+
+static enum nn_status corrupt(struct nn_error *err, const char *what)
+{
+    return nn_fail(err, NN_ERR_CORRUPT, "prepared set: %s", what);
+}
+
+static enum nn_status read_header(const uint8_t *head, size_t size,
+                                  struct nn_prepared_header *out_header,
+                                  struct nn_prepared_layout *out_layout, struct nn_error *err)
+{
+    struct nn_prepared_header h;
+    if (size < sizeof h) {
+        return corrupt(err, "the header is cut off");
+    }
+    memcpy(&h, head, sizeof h);
+    if (memcmp(h.magic, nn_prepared_magic, sizeof h.magic) != 0) {
+        return corrupt(err, "not a prepared set");
+    }
+    if (h.version != NN_PREPARED_VERSION) {
+        return nn_fail(err, NN_ERR_CORRUPT, "prepared set: version %u, this build reads %d",
+                       h.version, NN_PREPARED_VERSION);
+    }
+    if (h.header_crc != nn_prepared_header_crc(&h)) {
+        return corrupt(err, "the checksum of the header is wrong");
+    }
+    if (h.count == 0 || h.count > UINT32_MAX || h.height == 0 || h.height > UINT32_MAX ||
+        h.width == 0 || h.width > UINT32_MAX || (h.channels != 1 && h.channels != 3) ||
+        h.class_count == 0 || h.class_count > UINT32_MAX || h.options_bytes == 0) {
+        return corrupt(err, "a size in the header is out of range");
+    }
+    if (!nn_prepared_layout_of(&h, out_layout) || out_layout->file_bytes != h.file_bytes) {
+        return corrupt(err, "the sizes in the header do not add up");
+    }
+    *out_header = h;
+    return NN_OK;
+}
+
+enum nn_status nn_prepared_layout_read(const uint8_t *head, size_t size,
+                                       struct nn_prepared_layout *out_layout, struct nn_error *err)
+{
+    struct nn_prepared_header header;
+    struct nn_prepared_layout layout;
+    enum nn_status status = read_header(head, size, &header, &layout, err);
+    if (status == NN_OK) {
+        *out_layout = layout;
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------- checks */
+
+static uint64_t u64_at(const struct nn_prepared *p, uint64_t section, uint64_t i)
+{
+    uint64_t value;
+    memcpy(&value, p->bytes + section + i * sizeof value, sizeof value);
+    return value;
+}
+
+/* n strings, each ended by the NUL before its end offset, filling the section exactly. */
+static bool texts_hold(const struct nn_prepared *p, uint64_t ends, uint64_t n, uint64_t section,
+                       uint64_t bytes)
+{
+    const char *text = (const char *)p->bytes + section;
+    uint64_t begin = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t end = u64_at(p, ends, i);
+        if (end <= begin || end > bytes || text[end - 1] != '\0' ||
+            !nn_text_is_utf8(text + begin, end - begin - 1)) {
+            return false;
+        }
+        begin = end;
+    }
+    return begin == bytes;
+}
+
+static bool items_hold(struct nn_prepared *p)
+{
+    for (size_t i = 0; i < p->info.count; i++) {
+        uint8_t part = p->bytes[p->layout.parts + i];
+        if (part >= NN_PART_COUNT || nn_prepared_label(p, i) >= p->info.class_count) {
+            return false;
+        }
+        p->info.part_count[part]++;
+    }
+    return true;
+}
+
+static enum nn_status check(struct nn_prepared *p, struct nn_error *err)
+{
+    struct nn_prepared_header header = {0};
+    enum nn_status status = read_header(p->bytes, p->size, &header, &p->layout, err);
+    const struct nn_prepared_layout *l = &p->layout;
+    if (status != NN_OK) {
+        return status;
+    }
+    if (l->file_bytes != p->size) {
+        return corrupt(err, "the file is cut off or too long");
+    }
+    if (header.payload_crc != crc32_z(crc32_z(0, NULL, 0), p->bytes + NN_PREPARED_HEADER_BYTES,
+                                      p->size - NN_PREPARED_HEADER_BYTES)) {
+        return corrupt(err, "the checksum is wrong");
+    }
+    p->info.count = (size_t)l->count;
+    p->info.height = (size_t)l->height;
+    p->info.width = (size_t)l->width;
+    p->info.channels = (size_t)l->channels;
+    p->info.class_count = (size_t)l->class_count;
+    p->info.options = (const char *)p->bytes + l->options;
+    memcpy(p->info.digest, header.digest, NN_DIGEST_BYTES);
+    if (!texts_hold(p, l->name_ends, l->count, l->names, l->names_bytes) ||
+        !texts_hold(p, l->class_ends, l->class_count, l->class_names, l->class_names_bytes)) {
+        return corrupt(err, "a name is out of range");
+    }
+    if (!nn_text_is_utf8(p->info.options, l->options_bytes - 1) ||
+        p->info.options[l->options_bytes - 1] != '\0') {
+        return corrupt(err, "the options are no text");
+    }
+    return items_hold(p) ? NN_OK : corrupt(err, "a label or part is out of range");
+}
+
+/* -------------------------------------------------------------------------------- open and close
+ */
+
+static enum nn_status open_bytes(const uint8_t *bytes, size_t size, bool mapped,
+                                 struct nn_prepared **out_prepared, struct nn_error *err)
+{
+    struct nn_prepared *p = calloc(1, sizeof *p);
+    if (!p) {
+        return nn_fail(err, NN_ERR_MEMORY, "no memory for a prepared set");
+    }
+    p->bytes = bytes;
+    p->size = size;
+    enum nn_status status = check(p, err);
+    if (status != NN_OK) {
+        free(p);
+        return status;
+    }
+    p->mapped = mapped;
+    *out_prepared = p;
+    return NN_OK;
+}
+
+enum nn_status nn_prepared_open_bytes(const uint8_t *bytes, size_t size,
+                                      struct nn_prepared **out_prepared, struct nn_error *err)
+{
+    NN_ASSERT((uintptr_t)bytes % sizeof(uint64_t) == 0);
+    return open_bytes(bytes, size, false, out_prepared, err);
+}
+
+enum nn_status nn_prepared_open_fd(int fd, struct nn_prepared **out_prepared, struct nn_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return nn_fail(err, NN_ERR_IO, "the prepared set is not a readable file");
+    }
+    size_t size = (size_t)st.st_size;
+    if (size < NN_PREPARED_HEADER_BYTES) {
+        return corrupt(err, "the header is cut off");
+    }
+    void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED) {
+        return nn_fail(err, NN_ERR_IO, "cannot map the prepared set: %s", strerror(errno));
+    }
+    enum nn_status status = open_bytes(bytes, size, true, out_prepared, err);
+    if (status != NN_OK) {
+        munmap(bytes, size);
+    }
+    return status;
+}
+
+enum nn_status nn_prepared_open(const char *path, struct nn_prepared **out_prepared,
+                                struct nn_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return nn_fail(err, NN_ERR_IO, "cannot open the prepared set: %s", strerror(errno));
+    }
+    enum nn_status status = nn_prepared_open_fd(fd, out_prepared, err);
+    close(fd);
+    return status;
+}
+
+void nn_prepared_close(struct nn_prepared *prepared)
+{
+    if (!prepared) {
+        return;
+    }
+    if (prepared->mapped) {
+        munmap((void *)(uintptr_t)prepared->bytes, prepared->size);
+    }
+    free(prepared);
+}
+
+/* -------------------------------------------------------------------------------------- getters */
+
+const struct nn_prepared_info *nn_prepared_info(const struct nn_prepared *prepared)
+{
+    return &prepared->info;
+}
+
+const uint8_t *nn_prepared_pixels(const struct nn_prepared *prepared, size_t i)
+{
+    return prepared->bytes + prepared->layout.pixels + i * prepared->layout.item_bytes;
+}
+
+uint32_t nn_prepared_label(const struct nn_prepared *prepared, size_t i)
+{
+    uint32_t label;
+    memcpy(&label, prepared->bytes + prepared->layout.labels + i * sizeof label, sizeof label);
+    return label;
+}
+
+enum nn_part nn_prepared_part(const struct nn_prepared *prepared, size_t i)
+{
+    return (enum nn_part)prepared->bytes[prepared->layout.parts + i];
+}
+
+const uint8_t *nn_prepared_item_digest(const struct nn_prepared *prepared, size_t i)
+{
+    return prepared->bytes + prepared->layout.digests + i * NN_DIGEST_BYTES;
+}
+
+static const char *text_at(const struct nn_prepared *p, uint64_t ends, uint64_t section, size_t i)
+{
+    return (const char *)p->bytes + section + (i ? u64_at(p, ends, i - 1) : 0);
+}
+
+const char *nn_prepared_item_name(const struct nn_prepared *prepared, size_t i)
+{
+    return text_at(prepared, prepared->layout.name_ends, prepared->layout.names, i);
+}
+
+const char *nn_prepared_class_name(const struct nn_prepared *prepared, size_t k)
+{
+    return text_at(prepared, prepared->layout.class_ends, prepared->layout.class_names, k);
+}
