@@ -158,13 +158,13 @@ void nn_network_on_gradient(struct nn_network *network, nn_gradient_ready_fn fn,
 
 /* Activation and gradient of a kept layer (or "input" with input_gradient), as rows of `channels`
  * numbers `ld` apart, batch * height * width rows. NULL data where it was not asked for. */
-struct nn_activation {
+struct nn_layer_view {
     const nn_real *data;
     const nn_real *grad; /* NULL unless built for TRAINING */
     size_t ld, height, width, channels;
 };
 NN_MUST_CHECK bool nn_network_activation(const struct nn_network *network, const char *layer,
-                                         struct nn_activation *out);
+                                         struct nn_layer_view *out);
 
 /* Population statistics: begin, then for each batch load + forward(NN_PHASE_STATISTICS), then
  * finish, which replaces the running means and (unbiased) variances by those of all rows seen.

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * addition: the sum of several inputs of one shape, alone or with the ReLU behind it in one pass.
+ * Every input's gradient is d_y; one of them may be d_y's own memory.
+ */
+#include "core/layers/kinds_internal.h"
+#include "core/layers/shape_internal.h"
+
+static const struct jx_field FIELDS[] = {JX_END};
+
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
+                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
+                           struct nn_layer_issue *issue)
+{
+    (void)layer;
+    (void)bind;
+    for (size_t i = 1; i < n_in; i++) {
+        if (!nn_shape_equal(in[i], in[0])) {
+            char first[64];
+            char other[64];
+            nn_shape_text(in[0], first, sizeof first);
+            nn_shape_text(in[i], other, sizeof other);
+            return nn_layer_refuse(
+                issue, NULL, "give all inputs one shape, for example by a 1x1 convolution",
+                "its inputs 1 and %zu have different shapes, %s and %s", i + 1, first, other);
+        }
+    }
+    double count = (double)in[0].height * (double)in[0].width * (double)in[0].channels;
+    *out = (struct nn_layer_plan){.out = in[0], .multiply_adds = count * (double)(n_in - 1)};
+    return NN_OK;
+}
+
+const struct nn_layer_kind nn_kind_addition = {
+    .name = "addition",
+    .doc = "the sum of all inputs",
+    .fields = FIELDS,
+    .options_size = 0,
+    .min_inputs = 2,
+    .max_inputs = NN_LAYER_INPUTS_MAX,
+    .plan = plan,
+};
+
+static size_t rows_of(const struct nn_pass *pass, const struct nn_run *run)
+{
+    return run->batch * pass->out.height * pass->out.width;
+}
+
+static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
+{
+    (void)lanes;
+    bool relu = pass->layers[1] != NULL;
+    out->in_place = true;
+    out->gradient_in_place = true;
+    out->needs_output = relu;
+    out->overwrites_d_y = relu;
+}
+
+static void forward_with(const struct nn_pass *pass, const struct nn_run *run,
+                         const struct nn_view *x, struct nn_view y, bool relu)
+{
+    struct nn_view sum = x[0];
+    for (size_t i = 1; i < pass->n_in; i++) {
+        bool last = i + 1 == pass->n_in;
+        nn_add(run->exec, y.data, y.ld, sum.data, sum.ld, x[i].data, x[i].ld, rows_of(pass, run),
+               pass->out.channels, relu && last);
+        sum = y;
+    }
+}
+
+static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
+                    struct nn_view y)
+{
+    forward_with(pass, run, x, y, false);
+}
+
+static void backward(const struct nn_pass *pass, const struct nn_run *run,
+                     const struct nn_backward *args)
+{
+    for (size_t i = 0; i < pass->n_in; i++) {
+        struct nn_view d_x = args->d_x[i].view;
+        if (d_x.data && d_x.data != args->d_y.data) {
+            nn_copy(run->exec, d_x.data, d_x.ld, args->d_x[i].add, args->d_y.data, args->d_y.ld,
+                    rows_of(pass, run), pass->out.channels);
+        }
+    }
+}
+
+static void forward_relu(const struct nn_pass *pass, const struct nn_run *run,
+                         const struct nn_view *x, struct nn_view y)
+{
+    forward_with(pass, run, x, y, true);
+}
+
+static void backward_relu(const struct nn_pass *pass, const struct nn_run *run,
+                          const struct nn_backward *args)
+{
+    struct nn_relu_gradient mask = {.d_x = args->d_y.data,
+                                    .ldd_x = args->d_y.ld,
+                                    .d_y = args->d_y.data,
+                                    .ldd_y = args->d_y.ld,
+                                    .y = args->y.data,
+                                    .ldy = args->y.ld,
+                                    .rows = rows_of(pass, run),
+                                    .columns = pass->out.channels};
+    nn_relu_gradient(run->exec, &mask);
+    backward(pass, run, args);
+}
+
+const struct nn_operator nn_op_addition = {
+    .name = "addition",
+    .pattern = {"addition"},
+    .plan = plan_pass,
+    .forward = forward,
+    .backward = backward,
+};
+
+const struct nn_operator nn_op_addition_relu = {
+    .name = "addition+relu",
+    .pattern = {"addition", "relu"},
+    .fused = true,
+    .plan = plan_pass,
+    .forward = forward_relu,
+    .backward = backward_relu,
+};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dropout: in TRAINING each value is dropped with probability `rate` and the others divided by
+ * 1 - rate; else nothing happens. The mask is a function of (seed, layer, epoch, sample, element),
+ * so backward draws it again instead of keeping it.
+ */
+#include "core/layers/kinds_internal.h"
+
+struct options {
+    double rate;
+};
+
+static const struct jx_field FIELDS[] = {
+    {.name = "rate",
+     .type = JX_REAL,
+     .offset = offsetof(struct options, rate),
+     .min = 0,
+     .max = 1,
+     .below_max = true,
+     .fallback = "0.5",
+     .doc = "probability of dropping a value"},
+    JX_END,
+};
+
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
+                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
+                           struct nn_layer_issue *issue)
+{
+    (void)layer;
+    (void)n_in;
+    (void)bind;
+    (void)issue;
+    *out = (struct nn_layer_plan){.out = in[0]};
+    return NN_OK;
+}
+
+const struct nn_layer_kind nn_kind_dropout = {
+    .name = "dropout",
+    .doc = "values dropped at random while training",
+    .fields = FIELDS,
+    .options_size = sizeof(struct options),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .plan = plan,
+};
+
+static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
+{
+    (void)pass;
+    (void)lanes;
+    out->in_place = true;
+    out->gradient_in_place = true;
+}
+
+static void apply(const struct nn_pass *pass, const struct nn_run *run, struct nn_view y,
+                  struct nn_view x, bool add)
+{
+    const struct options *options = pass->layers[0]->layer->options;
+    size_t pixels = pass->out.height * pass->out.width;
+    struct nn_dropout dropout = {
+        .rate = options->rate,
+        .seed = run->step->seed,
+        .epoch = run->step->epoch,
+        .layer = pass->layers[0]->number,
+        .first_sample = run->step->first_sample,
+        .rows_per_sample = pixels,
+        .rows = run->batch * pixels,
+        .columns = pass->out.channels,
+        .accumulate = add,
+    };
+    nn_dropout(run->exec, &dropout, y.data, y.ld, x.data, x.ld);
+}
+
+static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
+                    struct nn_view y)
+{
+    if (run->phase == NN_PHASE_TRAINING) {
+        apply(pass, run, y, x[0], false);
+    } else if (x[0].data != y.data) {
+        nn_copy(run->exec, y.data, y.ld, false, x[0].data, x[0].ld,
+                run->batch * pass->out.height * pass->out.width, pass->out.channels);
+    }
+}
+
+static void backward(const struct nn_pass *pass, const struct nn_run *run,
+                     const struct nn_backward *args)
+{
+    apply(pass, run, args->d_x[0].view, args->d_y, args->d_x[0].add);
+}
+
+const struct nn_operator nn_op_dropout = {
+    .name = "dropout",
+    .pattern = {"dropout"},
+    .plan = plan_pass,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fully_connected: y[n,o] = b[o] + sum over k of x[n,k] * w[o,k]; an image counts as its flattened
+ * features. Forward, with features h,w,c in memory order:
+ *     y = x w^T + b                   [N,O] = [N,K] [K,O]
+ * backward:
+ *     d_w += d_y^T x,  d_b += column sums of d_y,  d_x = d_y w
+ * The weight is kept as [O, H, W, C]; PyTorch's is [O, C * H * W], the same numbers in another axis
+ * order. The ReLU behind it, if any, is the epilogue of the product.
+ */
+#include "core/layers/kinds_internal.h"
+#include "core/layers/shape_internal.h"
+
+struct options {
+    size_t outputs;
+    bool bias;
+    struct nn_factor_options factors;
+};
+
+static const struct jx_field FIELDS[] = {
+    {.name = "outputs",
+     .type = JX_SIZE,
+     .offset = offsetof(struct options, outputs),
+     .min = 0,
+     .max = 1048576,
+     .fallback = "0",
+     .doc = "number of outputs; 0: as many as the data set has classes"},
+    {.name = "bias",
+     .type = JX_BOOL,
+     .offset = offsetof(struct options, bias),
+     .fallback = "true",
+     .doc = "whether each output has a bias"},
+    NN_FACTOR_FIELDS(struct options, factors, "weights", "biases", "1"),
+    JX_END,
+};
+
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
+                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
+                           struct nn_layer_issue *issue)
+{
+    (void)n_in;
+    const struct options *options = layer->options;
+    size_t outputs = options->outputs > 0 ? options->outputs : (bind ? bind->classes : 0);
+    const size_t extent[4] = {outputs, in[0].channels, in[0].height, in[0].width};
+    size_t weights;
+    if (!nn_layer_count(extent, &weights)) {
+        return nn_layer_refuse(issue, "outputs", "pool before it or use fewer outputs",
+                               "the weights of this layer are too many to count");
+    }
+    size_t features = in[0].channels * in[0].height * in[0].width;
+    struct nn_layer_plan plan = {
+        .out = {1, 1, outputs}, .multiply_adds = (double)weights, .n_parameters = 1};
+    plan.parameters[0] = (struct nn_parameter_plan){
+        .suffix = "weight",
+        .role = NN_ROLE_WEIGHT,
+        .learnable = true,
+        .ndim = 2,
+        .shape = {outputs, features},
+        .extent = {outputs, in[0].channels, in[0].height, in[0].width},
+        .order = {0, 2, 3, 1},
+        .learning_rate_factor = options->factors.weight_learning_rate_factor,
+        .l2_factor = options->factors.weight_l2_factor,
+        .fan_in = (double)features,
+        .fan_out = (double)outputs,
+    };
+    if (options->bias) {
+        plan.parameters[1] = nn_vector_plan("bias", NN_ROLE_BIAS, outputs,
+                                            options->factors.bias_learning_rate_factor,
+                                            options->factors.bias_l2_factor);
+        plan.n_parameters = 2;
+    }
+    *out = outputs > 0 ? plan : (struct nn_layer_plan){0};
+    return NN_OK;
+}
+
+const struct nn_layer_kind nn_kind_fully_connected = {
+    .name = "fully_connected",
+    .doc = "every output sees every feature",
+    .fields = FIELDS,
+    .options_size = sizeof(struct options),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .plan = plan,
+};
+
+/* ---- running ---- */
+
+struct sizes {
+    size_t batch, inputs, outputs;
+};
+
+static struct sizes sizes_of(const struct nn_pass *pass, size_t batch)
+{
+    return (struct sizes){.batch = batch,
+                          .inputs = pass->in[0].height * pass->in[0].width * pass->in[0].channels,
+                          .outputs = pass->layers[0]->plan.out.channels};
+}
+
+/* Distance between samples: an image is dense, a row of features may be columns of another. */
+static size_t sample_ld(const struct nn_pass *pass, struct nn_view view)
+{
+    size_t pixels = pass->in[0].height * pass->in[0].width;
+    NN_ASSERT(pixels == 1 || view.ld == pass->in[0].channels);
+    return pixels * view.ld;
+}
+
+static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
+{
+    struct sizes s = sizes_of(pass, pass->max_batch);
+    bool relu = pass->layers[1] != NULL;
+    size_t d_w = nn_gemm_workspace(s.outputs, s.inputs, s.batch, lanes);
+    size_t d_x = nn_gemm_workspace(s.batch, s.inputs, s.outputs, lanes);
+    out->scratch_bytes = nn_bytes(nn_gemm_pack_count(s.inputs, s.outputs));
+    out->workspace_bytes =
+        nn_larger(nn_larger(d_w, d_x), nn_column_sums_workspace(s.batch, s.outputs));
+    out->needs_input = nn_placed_trains(pass->layers[0]);
+    out->needs_output = relu;
+    out->overwrites_d_y = relu;
+}
+
+static void forward_with(const struct nn_pass *pass, const struct nn_run *run, struct nn_view x,
+                         struct nn_view y, enum nn_activation activation)
+{
+    const struct nn_placed *placed = pass->layers[0];
+    struct sizes s = sizes_of(pass, run->batch);
+    struct nn_packed packed;
+    struct nn_epilogue epilogue = {.bias = nn_placed_value(placed, NN_ROLE_BIAS),
+                                   .activation = activation};
+    nn_gemm_pack(run->exec, &packed, pass->scratch, nn_placed_value(placed, NN_ROLE_WEIGHT),
+                 s.inputs, true, s.inputs, s.outputs);
+    nn_gemm_packed(run->exec, y.data, y.ld, x.data, sample_ld(pass, x), s.batch, &packed,
+                   &epilogue);
+}
+
+static void weight_gradient(const struct nn_pass *pass, const struct nn_run *run,
+                            const struct nn_backward *args, const struct sizes *s)
+{
+    nn_real *d_w = nn_placed_grad(pass->layers[0], NN_ROLE_WEIGHT);
+    nn_real *d_b = nn_placed_grad(pass->layers[0], NN_ROLE_BIAS);
+    if (d_w) {
+        struct nn_gemm gemm = {.m = s->outputs,
+                               .n = s->inputs,
+                               .k = s->batch,
+                               .a = args->d_y.data,
+                               .lda = args->d_y.ld,
+                               .transpose_a = true,
+                               .b = args->x[0].data,
+                               .ldb = sample_ld(pass, args->x[0]),
+                               .c = d_w,
+                               .ldc = s->inputs,
+                               .accumulate = true};
+        nn_gemm(run->exec, &gemm);
+    }
+    if (d_b) {
+        nn_column_sums(run->exec, d_b, args->d_y.data, args->d_y.ld, s->batch, s->outputs);
+    }
+}
+
+static void backward(const struct nn_pass *pass, const struct nn_run *run,
+                     const struct nn_backward *args)
+{
+    struct sizes s = sizes_of(pass, run->batch);
+    weight_gradient(pass, run, args, &s);
+    struct nn_view d_x = args->d_x[0].view;
+    if (d_x.data) {
+        struct nn_gemm gemm = {.m = s.batch,
+                               .n = s.inputs,
+                               .k = s.outputs,
+                               .a = args->d_y.data,
+                               .lda = args->d_y.ld,
+                               .b = nn_placed_value(pass->layers[0], NN_ROLE_WEIGHT),
+                               .ldb = s.inputs,
+                               .c = d_x.data,
+                               .ldc = sample_ld(pass, d_x),
+                               .accumulate = args->d_x[0].add};
+        nn_gemm(run->exec, &gemm);
+    }
+}
+
+static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
+                    struct nn_view y)
+{
+    forward_with(pass, run, x[0], y, NN_ACTIVATION_NONE);
+}
+
+static void forward_relu(const struct nn_pass *pass, const struct nn_run *run,
+                         const struct nn_view *x, struct nn_view y)
+{
+    forward_with(pass, run, x[0], y, NN_ACTIVATION_RELU);
+}
+
+static void backward_relu(const struct nn_pass *pass, const struct nn_run *run,
+                          const struct nn_backward *args)
+{
+    struct nn_relu_gradient mask = {.d_x = args->d_y.data,
+                                    .ldd_x = args->d_y.ld,
+                                    .d_y = args->d_y.data,
+                                    .ldd_y = args->d_y.ld,
+                                    .y = args->y.data,
+                                    .ldy = args->y.ld,
+                                    .rows = run->batch,
+                                    .columns = pass->out.channels};
+    nn_relu_gradient(run->exec, &mask);
+    backward(pass, run, args);
+}
+
+const struct nn_operator nn_op_fully_connected = {
+    .name = "fully_connected",
+    .pattern = {"fully_connected"},
+    .plan = plan_pass,
+    .forward = forward,
+    .backward = backward,
+};
+
+const struct nn_operator nn_op_fully_connected_relu = {
+    .name = "fully_connected+relu",
+    .pattern = {"fully_connected", "relu"},
+    .fused = true,
+    .plan = plan_pass,
+    .forward = forward_relu,
+    .backward = backward_relu,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kinds and operators of the room, one file each; the two tables of layers.c gather them.
+ */
+#ifndef NN_LAYERS_KINDS_INTERNAL_H
+#define NN_LAYERS_KINDS_INTERNAL_H
+
+#include "core/layers/layer.h"
+
+extern const struct nn_layer_kind nn_kind_image_input;
+extern const struct nn_layer_kind nn_kind_convolution;
+extern const struct nn_layer_kind nn_kind_batch_norm;
+extern const struct nn_layer_kind nn_kind_relu;
+extern const struct nn_layer_kind nn_kind_max_pool;
+extern const struct nn_layer_kind nn_kind_average_pool;
+extern const struct nn_layer_kind nn_kind_global_average_pool;
+extern const struct nn_layer_kind nn_kind_flatten;
+extern const struct nn_layer_kind nn_kind_fully_connected;
+extern const struct nn_layer_kind nn_kind_dropout;
+extern const struct nn_layer_kind nn_kind_concatenation;
+extern const struct nn_layer_kind nn_kind_addition;
+extern const struct nn_layer_kind nn_kind_softmax;
+
+extern const struct nn_operator nn_op_convolution;
+extern const struct nn_operator nn_op_convolution_relu;
+extern const struct nn_operator nn_op_convolution_batch_norm;
+extern const struct nn_operator nn_op_convolution_batch_norm_relu;
+extern const struct nn_operator nn_op_batch_norm;
+extern const struct nn_operator nn_op_batch_norm_relu;
+extern const struct nn_operator nn_op_relu;
+extern const struct nn_operator nn_op_max_pool;
+extern const struct nn_operator nn_op_average_pool;
+extern const struct nn_operator nn_op_global_average_pool;
+extern const struct nn_operator nn_op_flatten;
+extern const struct nn_operator nn_op_fully_connected;
+extern const struct nn_operator nn_op_fully_connected_relu;
+extern const struct nn_operator nn_op_dropout;
+extern const struct nn_operator nn_op_concatenation;
+extern const struct nn_operator nn_op_addition;
+extern const struct nn_operator nn_op_addition_relu;
+extern const struct nn_operator nn_op_softmax;
+
+#endif

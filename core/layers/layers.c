@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of kinds and operators.
+ */
+#include <string.h>
+
+#include "core/layers/kinds_internal.h"
+
+const struct nn_layer_kind *const nn_layer_kinds[] = {
+    &nn_kind_image_input,
+    &nn_kind_convolution,
+    &nn_kind_batch_norm,
+    &nn_kind_relu,
+    &nn_kind_max_pool,
+    &nn_kind_average_pool,
+    &nn_kind_global_average_pool,
+    &nn_kind_flatten,
+    &nn_kind_fully_connected,
+    &nn_kind_dropout,
+    &nn_kind_concatenation,
+    &nn_kind_addition,
+    &nn_kind_softmax,
+    NULL,
+};
+
+const struct nn_operator *const nn_operators[] = {
+    /* of three layers */
+    &nn_op_convolution_batch_norm_relu,
+    /* of two */
+    &nn_op_convolution_batch_norm,
+    &nn_op_convolution_relu,
+    &nn_op_batch_norm_relu,
+    &nn_op_fully_connected_relu,
+    &nn_op_addition_relu,
+    /* of one */
+    &nn_op_convolution,
+    &nn_op_batch_norm,
+    &nn_op_relu,
+    &nn_op_max_pool,
+    &nn_op_average_pool,
+    &nn_op_global_average_pool,
+    &nn_op_flatten,
+    &nn_op_fully_connected,
+    &nn_op_dropout,
+    &nn_op_concatenation,
+    &nn_op_addition,
+    &nn_op_softmax,
+    NULL,
+};
+
+const struct nn_layer_kind *nn_layer_kind_find(const char *name)
+{
+    for (const struct nn_layer_kind *const *kind = nn_layer_kinds; *kind; kind++) {
+        if (strcmp((*kind)->name, name) == 0) {
+            return *kind;
+        }
+    }
+    return NULL;
+}

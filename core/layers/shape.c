@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the plans of the kinds share: refusals, checked sizes, windows, parameters.
+ */
+#include "core/layers/shape_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum nn_status nn_layer_refuse(struct nn_layer_issue *issue, const char *field, const char *mend,
+                               const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(issue->text, sizeof issue->text, fmt, args);
+    va_end(args);
+    (void)snprintf(issue->mend, sizeof issue->mend, "%s", mend);
+    issue->field = field;
+    return NN_ERR_INVALID;
+}
+
+bool nn_layer_count(const size_t extent[4], size_t *out)
+{
+    size_t product = 1;
+    for (size_t i = 0; i < 4; i++) {
+        if (!nn_size_mul(product, extent[i], &product) || product > NN_LAYER_COUNT_MAX) {
+            return false;
+        }
+    }
+    *out = product;
+    return true;
+}
+
+struct nn_parameter_plan nn_vector_plan(const char *suffix, enum nn_role role, size_t n,
+                                        double learning_rate_factor, double l2_factor)
+{
+    return (struct nn_parameter_plan){
+        .suffix = suffix,
+        .role = role,
+        .learnable = true,
+        .ndim = 1,
+        .shape = {n},
+        .extent = {n, 1, 1, 1},
+        .order = {0, 1, 2, 3},
+        .learning_rate_factor = learning_rate_factor,
+        .l2_factor = l2_factor,
+    };
+}
+
+size_t nn_bytes(size_t n)
+{
+    return nn_padded_count(n) * sizeof(nn_real);
+}
+
+void *nn_piece(void **memory, size_t bytes)
+{
+    char *piece = *memory;
+    NN_ASSERT(bytes % NN_ALIGNMENT == 0);
+    *memory = piece + bytes;
+    return piece;
+}
+
+struct nn_parameter *nn_placed_parameter(const struct nn_placed *placed, enum nn_role role)
+{
+    for (size_t i = 0; i < placed->plan.n_parameters; i++) {
+        if (placed->parameters[i].role == role) {
+            return &placed->parameters[i];
+        }
+    }
+    return NULL;
+}
+
+nn_real *nn_placed_value(const struct nn_placed *placed, enum nn_role role)
+{
+    struct nn_parameter *parameter = nn_placed_parameter(placed, role);
+    return parameter ? parameter->value : NULL;
+}
+
+nn_real *nn_placed_grad(const struct nn_placed *placed, enum nn_role role)
+{
+    struct nn_parameter *parameter = nn_placed_parameter(placed, role);
+    return parameter ? parameter->grad : NULL;
+}
+
+bool nn_placed_trains(const struct nn_placed *placed)
+{
+    for (size_t i = 0; i < placed->plan.n_parameters; i++) {
+        if (placed->parameters[i].trainable) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- windows ---- */
+
+static size_t side(const struct jx_ints *list, size_t axis, size_t fallback)
+{
+    if (list->count == 0) {
+        return fallback;
+    }
+    return (size_t)list->value[list->count == 1 ? 0 : axis];
+}
+
+static enum nn_status set_padding(const struct nn_window_options *options, struct nn_window *w,
+                                  struct nn_layer_issue *issue)
+{
+    const struct jx_ints *p = &options->padding;
+    if (p->count == 3) {
+        return nn_layer_refuse(issue, "padding",
+                               "give one number, [height, width] or [top, bottom, left, right]",
+                               "the padding has three numbers");
+    }
+    if (p->count == 4) {
+        w->pad_top = (size_t)p->value[0];
+        w->pad_bottom = (size_t)p->value[1];
+        w->pad_left = (size_t)p->value[2];
+        w->pad_right = (size_t)p->value[3];
+        return NN_OK;
+    }
+    w->pad_top = w->pad_bottom = side(p, 0, 0);
+    w->pad_left = w->pad_right = side(p, 1, 0);
+    return NN_OK;
+}
+
+/* Splits the padding that makes out = ceil(size / stride); the odd pixel goes behind. */
+static void same_padding(size_t size, size_t kernel, size_t stride, size_t *before, size_t *after)
+{
+    size_t out = (size + stride - 1) / stride;
+    size_t covered = (out - 1) * stride + kernel;
+    size_t total = covered > size ? covered - size : 0;
+    *before = total / 2;
+    *after = total - *before;
+}
+
+/* Number of windows; 0 when none fits. With ceil, one more may hang over the end, as long as it
+ * begins on the image or the padding before it (torch's rule). */
+static size_t window_count(size_t size, size_t kernel, size_t stride, const size_t pad[2],
+                           bool ceil)
+{
+    size_t padded = size + pad[0] + pad[1];
+    if (kernel > padded) {
+        return 0;
+    }
+    size_t count = (padded - kernel) / stride + 1;
+    bool rest = (padded - kernel) % stride != 0;
+    if (ceil && rest && count * stride < size + pad[0]) {
+        count++;
+    }
+    return count;
+}
+
+enum nn_status nn_window_plan(const struct nn_window_options *options, size_t default_stride,
+                              struct nn_shape in, struct nn_window *out,
+                              struct nn_layer_issue *issue)
+{
+    struct nn_window w = {.kernel_h = side(&options->kernel, 0, 1),
+                          .kernel_w = side(&options->kernel, 1, 1)};
+    w.stride_h = side(&options->stride, 0, default_stride > 0 ? default_stride : w.kernel_h);
+    w.stride_w = side(&options->stride, 1, default_stride > 0 ? default_stride : w.kernel_w);
+    enum nn_status status = set_padding(options, &w, issue);
+    if (status != NN_OK) {
+        return status;
+    }
+    if (options->same_padding) {
+        if (options->padding.count > 0) {
+            return nn_layer_refuse(issue, "padding", "leave one of the two out",
+                                   "padding and same_padding are both given");
+        }
+        same_padding(in.height, w.kernel_h, w.stride_h, &w.pad_top, &w.pad_bottom);
+        same_padding(in.width, w.kernel_w, w.stride_w, &w.pad_left, &w.pad_right);
+    }
+    w.out_height = window_count(in.height, w.kernel_h, w.stride_h,
+                                (size_t[2]){w.pad_top, w.pad_bottom}, options->ceil_mode);
+    w.out_width = window_count(in.width, w.kernel_w, w.stride_w,
+                               (size_t[2]){w.pad_left, w.pad_right}, options->ceil_mode);
+    if (w.out_height == 0 || w.out_width == 0) {
+        return nn_layer_refuse(issue, "kernel", "make the kernel smaller or the padding larger",
+                               "the %zux%zu kernel does not fit the %zux%zu image", w.kernel_h,
+                               w.kernel_w, in.height, in.width);
+    }
+    *out = w;
+    return NN_OK;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the plans of the kinds share: refusals, checked sizes, windows, parameters.
+ */
+#ifndef NN_LAYERS_SHAPE_INTERNAL_H
+#define NN_LAYERS_SHAPE_INTERNAL_H
+
+#include "core/layers/layer.h"
+
+/* Fills issue and returns NN_ERR_INVALID. field may be NULL; mend: how to put it right. */
+enum nn_status nn_layer_refuse(struct nn_layer_issue *issue, const char *field, const char *mend,
+                               const char *fmt, ...) NN_PRINTF(4, 5);
+
+/* Product of four sizes, refused above NN_LAYER_COUNT_MAX. */
+NN_MUST_CHECK bool nn_layer_count(const size_t extent[4], size_t *out);
+
+/* A window that slides over an image: options and what follows from them. */
+struct nn_window_options {
+    struct jx_ints kernel;  /* [side] or [height, width] */
+    struct jx_ints stride;  /* likewise; none: 1, or for pools the kernel */
+    struct jx_ints padding; /* [all], [height, width] or [top, bottom, left, right] */
+    bool same_padding;      /* output = input / stride, rounded up */
+    bool ceil_mode;         /* a window that hangs over the end counts */
+};
+
+struct nn_window {
+    size_t kernel_h, kernel_w, stride_h, stride_w;
+    size_t pad_top, pad_bottom, pad_left, pad_right;
+    size_t out_height, out_width;
+};
+
+/* Refuses windows larger than the padded image. stride none means `default_stride` (0: the kernel).
+ */
+enum nn_status nn_window_plan(const struct nn_window_options *options, size_t default_stride,
+                              struct nn_shape in, struct nn_window *out,
+                              struct nn_layer_issue *issue);
+
+/* Learning-rate and L2 factors of a layer with a weight and a bias (or scale and shift). */
+struct nn_factor_options {
+    double weight_learning_rate_factor, bias_learning_rate_factor;
+    double weight_l2_factor, bias_l2_factor;
+};
+
+/* clang-format off */
+#define NN_FACTOR_FIELD(owner, member, field, normal, text)                                         \
+    {.name = #field, .type = JX_REAL, .offset = offsetof(owner, member.field), .min = 0,            \
+     .max = 1e6, .fallback = normal, .doc = text}
+#define NN_FACTOR_FIELDS(owner, member, weight, bias, weight_l2)                                    \
+    NN_FACTOR_FIELD(owner, member, weight_learning_rate_factor, "1",                                \
+                    "times the learning rate, for the " weight),                                    \
+    NN_FACTOR_FIELD(owner, member, bias_learning_rate_factor, "1",                                  \
+                    "times the learning rate, for the " bias),                                      \
+    NN_FACTOR_FIELD(owner, member, weight_l2_factor, weight_l2, "times the L2 factor, for the "     \
+                    weight),                                                                        \
+    NN_FACTOR_FIELD(owner, member, bias_l2_factor, "0", "times the L2 factor, for the " bias)
+
+#define NN_WINDOW_FIELDS(owner, member, stride_text)                                                \
+    {.name = "stride", .type = JX_INTS, .offset = offsetof(owner, member.stride), .min = 1,         \
+     .max = 1048576, .max_items = 2, .scalar_too = true, .fallback = "[]",                          \
+     .doc = "step of the window, one number or [height, width]; " stride_text},                    \
+    {.name = "padding", .type = JX_INTS, .offset = offsetof(owner, member.padding), .min = 0,       \
+     .max = 1048576, .max_items = 4, .scalar_too = true, .fallback = "[]",                          \
+     .doc = "pixels added: all sides, [height, width] or [top, bottom, left, right]"},             \
+    {.name = "same_padding", .type = JX_BOOL, .offset = offsetof(owner, member.same_padding),       \
+     .fallback = "false",                                                                           \
+     .doc = "pad so that the output is the input divided by the stride, rounded up"}
+/* clang-format on */
+
+/* A vector of n numbers, e.g. a bias. */
+struct nn_parameter_plan nn_vector_plan(const char *suffix, enum nn_role role, size_t n,
+                                        double learning_rate_factor, double l2_factor);
+
+/* Bytes of n numbers, a multiple of 64. */
+size_t nn_bytes(size_t n);
+
+/* max for workspace sizes. */
+static inline size_t nn_larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The first `bytes` of *memory, and *memory moved past them. */
+void *nn_piece(void **memory, size_t bytes);
+
+/* The parameter of a role, or NULL. */
+struct nn_parameter *nn_placed_parameter(const struct nn_placed *placed, enum nn_role role);
+/* Its value; NULL when there is none. */
+nn_real *nn_placed_value(const struct nn_placed *placed, enum nn_role role);
+/* Its gradient; NULL when it does not train. */
+nn_real *nn_placed_grad(const struct nn_placed *placed, enum nn_role role);
+/* Whether any parameter trains. */
+bool nn_placed_trains(const struct nn_placed *placed);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * softmax: y = exp(x) / sum of exp(x) over the channels. At the end of a network it is not run: the
+ * loss takes the scores before it. Elsewhere it is a layer like any other.
+ */
+#include "core/layers/kinds_internal.h"
+#include "core/layers/shape_internal.h"
+
+static const struct jx_field FIELDS[] = {JX_END};
+
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
+                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
+                           struct nn_layer_issue *issue)
+{
+    (void)layer;
+    (void)n_in;
+    (void)bind;
+    if (in[0].channels == 1) {
+        return nn_layer_refuse(issue, NULL, "give it at least two outputs, one for each class",
+                               "softmax over a single output is always 1, so nothing can be "
+                               "learned");
+    }
+    double count = (double)in[0].height * (double)in[0].width * (double)in[0].channels;
+    *out = (struct nn_layer_plan){.out = in[0], .multiply_adds = count};
+    return NN_OK;
+}
+
+const struct nn_layer_kind nn_kind_softmax = {
+    .name = "softmax",
+    .doc = "scores as probabilities",
+    .fields = FIELDS,
+    .options_size = 0,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .plan = plan,
+};
+
+static size_t rows_of(const struct nn_pass *pass, const struct nn_run *run)
+{
+    return run->batch * pass->out.height * pass->out.width;
+}
+
+static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
+{
+    (void)pass;
+    (void)lanes;
+    out->needs_output = true;
+    out->in_place = true;
+    out->gradient_in_place = true;
+    out->overwrites_d_y = true; /* where its gradient is added */
+}
+
+static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
+                    struct nn_view y)
+{
+    nn_softmax_forward(run->exec, y.data, y.ld, x[0].data, x[0].ld, rows_of(pass, run),
+                       pass->out.channels);
+}
+
+static void backward(const struct nn_pass *pass, const struct nn_run *run,
+                     const struct nn_backward *args)
+{
+    struct nn_view d_x = args->d_x[0].view;
+    nn_real *d_y = args->d_y.data;
+    size_t rows = rows_of(pass, run);
+    size_t channels = pass->out.channels;
+    if (!args->d_x[0].add) {
+        nn_softmax_gradient(run->exec, d_x.data, d_x.ld, d_y, args->d_y.ld, args->y.data,
+                            args->y.ld, rows, channels);
+        return;
+    }
+    nn_softmax_gradient(run->exec, d_y, args->d_y.ld, d_y, args->d_y.ld, args->y.data, args->y.ld,
+                        rows, channels);
+    nn_copy(run->exec, d_x.data, d_x.ld, true, d_y, args->d_y.ld, rows, channels);
+}
+
+const struct nn_operator nn_op_softmax = {
+    .name = "softmax",
+    .pattern = {"softmax"},
+    .plan = plan_pass,
+    .forward = forward,
+    .backward = backward,
+};
