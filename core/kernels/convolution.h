@@ -34,9 +34,8 @@ size_t nn_conv2d_pack_count(const struct nn_conv2d *conv);
 /* Weights prepared for one direction; to be done again after each change of w. Borrows w and
  * storage. */
 struct nn_conv2d_weights {
-    struct nn_packed packed;
+    struct nn_packed packed; /* as one matrix [kernel_h * kernel_w * channels, filters] */
     const nn_real *w;
-    const nn_real *direct; /* padded taps for the direct kernels, or NULL */
 };
 void nn_conv2d_pack_forward(const struct nn_exec *exec, const struct nn_conv2d *conv,
                             struct nn_conv2d_weights *out_weights, nn_real *storage,
@@ -45,7 +44,7 @@ void nn_conv2d_pack_backward(const struct nn_exec *exec, const struct nn_conv2d 
                              struct nn_conv2d_weights *out_weights, nn_real *storage,
                              const nn_real *w);
 
-/* The rows of y are made chunk by chunk; a chunk is some rows of one image. With moments != NULL
+/* The rows of y are made chunk by chunk; a chunk is some lines of pixels. With moments != NULL
  * (in batch_norm.h: nn_moments_count(nn_conv2d_chunks(conv), filters) doubles) the mean and spread
  * of every channel are taken from each chunk while it is in the cache. */
 size_t nn_conv2d_chunks(const struct nn_conv2d *conv);

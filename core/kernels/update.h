@@ -20,11 +20,11 @@ struct nn_update {
 /* delta = momentum * delta - rate * g;  value += delta       (MATLAB: delta = theta - theta_prev).
  * With a constant rate this is PyTorch's v = momentum * v + g; value -= rate * v. */
 void nn_update_sgdm(const struct nn_exec *exec, const struct nn_update *update, nn_real *delta,
-                    nn_real momentum);
+                    double momentum);
 
 /* square = decay * square + (1 - decay) * g^2;  value -= rate * g / (sqrt(square) + epsilon) */
 void nn_update_rmsprop(const struct nn_exec *exec, const struct nn_update *update, nn_real *square,
-                       nn_real decay, nn_real epsilon);
+                       double decay, double epsilon);
 
 /* mean   = decay * mean + (1 - decay) * g
  * square = square_decay * square + (1 - square_decay) * g^2
@@ -33,7 +33,7 @@ void nn_update_rmsprop(const struct nn_exec *exec, const struct nn_update *updat
  * square_decay^t).
  */
 struct nn_adam {
-    nn_real decay, square_decay, epsilon;
+    double decay, square_decay, epsilon;
     double correction, square_correction;
 };
 void nn_update_adam(const struct nn_exec *exec, const struct nn_update *update, nn_real *mean,

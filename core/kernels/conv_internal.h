@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a convolution is done and cut; shared by its three passes. A "line" is one line of output
+ * pixels of one image; lines are numbered through the whole batch.
+ */
+#ifndef NN_KERNELS_CONV_INTERNAL_H
+#define NN_KERNELS_CONV_INTERNAL_H
+
+#include "core/kernels/chunks_internal.h"
+#include "core/kernels/convolution.h"
+
+enum nn_conv_way {
+    NN_CONV_POINTWISE, /* 1x1: x is the matrix already */
+    NN_CONV_DIRECT,    /* few taps: own kernels read the image */
+    NN_CONV_COLUMNS,   /* im2col of a chunk, then a matrix product */
+};
+
+#define NN_CONV_DIRECT_TAPS 512 /* most taps of the direct way */
+
+struct nn_conv_plan {
+    enum nn_conv_way way;
+    size_t depth;       /* kernel_h * kernel_w * channels */
+    size_t lines;       /* batch * out_height */
+    size_t chunk_lines; /* lines a chunk; whole images where a chunk holds several */
+    size_t chunks;
+    bool bordered; /* some window hangs over the edge of the image */
+};
+
+struct nn_conv_plan nn_conv_plan_of(const struct nn_conv2d *conv);
+
+/* Bytes of scratch of one chunk: columns, or an image part with its border. */
+size_t nn_conv_scratch(const struct nn_conv2d *conv, const struct nn_conv_plan *plan);
+
+/* Lines [line, line + lines) of one image (lines may reach to its end, not over it). */
+struct nn_conv_part {
+    size_t image, top, lines;
+};
+struct nn_conv_part nn_conv_part_at(const struct nn_conv2d *conv, size_t line, size_t end);
+
+/* What the direct kernels read for a part: the image itself or a bordered copy in scratch. */
+struct nn_conv_source {
+    const nn_real *x;
+    size_t x_row, x_column; /* from one output line and pixel to the next */
+    size_t offsets[NN_CONV_DIRECT_TAPS];
+};
+void nn_conv_source_of(const struct nn_conv2d *conv, const struct nn_conv_plan *plan,
+                       struct nn_conv_part part, const nn_real *x, size_t ldx, nn_real *scratch,
+                       struct nn_conv_source *out_source);
+
+/* columns [lines * out_width, depth] of lines [line, end): the windows, row by row. */
+void nn_conv_columns(const struct nn_conv2d *conv, size_t line, size_t end, const nn_real *x,
+                     size_t ldx, nn_real *columns);
+
+/* columns [lines * out_width, channels]: the pixel under tap (u, v) of each window. */
+void nn_conv_tap_columns(const struct nn_conv2d *conv, size_t line, size_t end, size_t u, size_t v,
+                         const nn_real *x, size_t ldx, nn_real *columns);
+
+/* Forward over a plan, written to y or added to it. */
+void nn_conv_run(const struct nn_exec *exec, const struct nn_conv2d *conv,
+                 const struct nn_conv2d_output *output, bool accumulate, const nn_real *x,
+                 size_t ldx, const struct nn_conv2d_weights *weights);
+
+/* The convolution that makes d_x from d_y, for strides of 1; false when there is none. */
+bool nn_conv_mirrored(const struct nn_conv2d *conv, struct nn_conv2d *out_mirrored);
+
+#endif

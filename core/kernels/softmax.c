@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Softmax and cross-entropy, cut by rows.
+ */
+#include "core/kernels/softmax.h"
+
+#include "core/kernels/chunks_internal.h"
+#include "core/kernels/table.h"
+
+#define LOSS_ROWS 64
+
+struct softmax_run {
+    const struct nn_exec *exec;
+    struct nn_map_args all;
+    bool gradient;
+};
+
+static void softmax_chunk(void *ctx, size_t chunk, size_t lane)
+{
+    (void)lane;
+    const struct softmax_run *p = ctx;
+    size_t first = chunk * LOSS_ROWS;
+    struct nn_map_args args = p->all;
+    args.rows = nn_min(LOSS_ROWS, p->all.rows - first);
+    args.y += first * args.ldy;
+    args.a += first * args.lda;
+    if (p->gradient) {
+        args.b += first * args.ldb;
+        p->exec->kernels->softmax_gradient(&args);
+    } else {
+        p->exec->kernels->softmax(&args);
+    }
+}
+
+void nn_softmax_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn_real *x,
+                        size_t ldx, size_t rows, size_t columns)
+{
+    struct softmax_run run = {.exec = exec, .all = {.rows = rows, .columns = columns, .y = y}};
+    run.all.a = x;
+    run.all.ldy = ldy;
+    run.all.lda = ldx;
+    nn_parallel_for(exec->pool, nn_div_up(rows, LOSS_ROWS), softmax_chunk, &run);
+}
+
+void nn_softmax_gradient(const struct nn_exec *exec, nn_real *d_x, size_t ldd_x, const nn_real *d_y,
+                         size_t ldd_y, const nn_real *y, size_t ldy, size_t rows, size_t columns)
+{
+    struct softmax_run run = {.exec = exec, .all = {.rows = rows, .columns = columns, .y = d_x}};
+    run.gradient = true;
+    run.all.a = d_y;
+    run.all.b = y;
+    run.all.ldy = ldd_x;
+    run.all.lda = ldd_y;
+    run.all.ldb = ldy;
+    nn_parallel_for(exec->pool, nn_div_up(rows, LOSS_ROWS), softmax_chunk, &run);
+}
+
+struct loss_part {
+    double loss;
+    size_t correct;
+};
+
+struct loss_run {
+    const struct nn_exec *exec;
+    const struct nn_cross_entropy *args;
+    struct loss_part *parts;
+};
+
+size_t nn_cross_entropy_workspace(size_t rows)
+{
+    return nn_bytes(nn_div_up(rows, LOSS_ROWS), sizeof(struct loss_part));
+}
+
+static void loss_chunk(void *ctx, size_t chunk, size_t lane)
+{
+    (void)lane;
+    const struct loss_run *p = ctx;
+    const struct nn_cross_entropy *all = p->args;
+    size_t first = chunk * LOSS_ROWS;
+    struct nn_cross_entropy_args args = {.classes = all->classes, .factor = all->factor};
+    args.rows = nn_min(LOSS_ROWS, all->rows - first);
+    args.logits = all->logits + first * all->ld;
+    args.ld = all->ld;
+    args.labels = all->labels + first;
+    args.d_logits = all->d_logits ? all->d_logits + first * all->ldd : NULL;
+    args.ldd = all->ldd;
+    args.probabilities = all->probabilities ? all->probabilities + first * all->ldp : NULL;
+    args.ldp = all->ldp;
+    args.predicted = all->predicted ? all->predicted + first : NULL;
+    args.loss = &p->parts[chunk].loss;
+    args.correct = &p->parts[chunk].correct;
+    p->exec->kernels->cross_entropy(&args);
+}
+
+struct nn_cross_entropy_result nn_cross_entropy(const struct nn_exec *exec,
+                                                const struct nn_cross_entropy *args)
+{
+    size_t chunks = nn_div_up(args->rows, LOSS_ROWS);
+    struct loss_run run = {exec, args, NULL};
+    run.parts = nn_workspace_piece(exec, 0, nn_cross_entropy_workspace(args->rows), 0);
+    struct nn_cross_entropy_result result = {0, 0};
+    nn_parallel_for(exec->pool, chunks, loss_chunk, &run);
+    for (size_t i = 0; i < chunks; i++) {
+        result.loss_sum += run.parts[i].loss;
+        result.correct += run.parts[i].correct;
+    }
+    return result;
+}

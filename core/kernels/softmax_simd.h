@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Softmax and cross-entropy rows of the kernel table. Included once by each table_*.c.
+ */
+
+#ifdef NN_REAL_DOUBLE
+#define NN_EXP(x) exp(x)
+#else
+#define NN_EXP(x) expf(x)
+#endif
+
+/* The first largest of n >= 1 numbers; the first NaN if there is one. */
+static size_t largest(const nn_real *x, size_t n)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n && x[best] == x[best]; i++) {
+        best = x[i] > x[best] || x[i] != x[i] ? i : best;
+    }
+    return best;
+}
+
+/* y = exp(x - max); the sum of y. y may be x. */
+static double exponentials(nn_real *y, const nn_real *x, nn_real max, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        y[i] = NN_EXP(x[i] - max);
+        sum += (double)y[i];
+    }
+    return sum;
+}
+
+static void row_softmax(const struct nn_map_args *s)
+{
+    for (size_t r = 0; r < s->rows && s->columns > 0; r++) {
+        const nn_real *x = s->a + r * s->lda;
+        nn_real *y = s->y + r * s->ldy;
+        double sum = exponentials(y, x, x[largest(x, s->columns)], s->columns);
+        nn_real factor = (nn_real)(1 / sum);
+#pragma omp simd
+        for (size_t c = 0; c < s->columns; c++) {
+            y[c] *= factor;
+        }
+    }
+}
+
+static void row_softmax_gradient(const struct nn_map_args *s)
+{
+    for (size_t r = 0; r < s->rows; r++) {
+        const nn_real *d_y = s->a + r * s->lda, *y = s->b + r * s->ldb;
+        nn_real *d_x = s->y + r * s->ldy;
+        double dot = 0;
+        for (size_t c = 0; c < s->columns; c++) {
+            dot += (double)d_y[c] * (double)y[c];
+        }
+#pragma omp simd
+        for (size_t c = 0; c < s->columns; c++) {
+            d_x[c] = y[c] * (d_y[c] - (nn_real)dot);
+        }
+    }
+}
+
+/* One row; out (probabilities or gradient) may be x. Returns the loss. */
+static double cross_entropy_row(const struct nn_cross_entropy_args *s, size_t r)
+{
+    const nn_real *x = s->logits + r * s->ld;
+    size_t best = largest(x, s->classes), label = s->labels[r];
+    nn_real max = x[best];
+    nn_real *p = s->probabilities ? s->probabilities + r * s->ldp : NULL;
+    nn_real *d = s->d_logits ? s->d_logits + r * s->ldd : NULL;
+    double above = (double)x[label] - (double)max, sum = 0;
+    for (size_t c = 0; c < s->classes; c++) {
+        sum += (double)NN_EXP(x[c] - max);
+    }
+    nn_real inverse = (nn_real)(1 / sum);
+    for (size_t c = 0; c < s->classes && (p || d); c++) {
+        nn_real probability = NN_EXP(x[c] - max) * inverse;
+        if (p) {
+            p[c] = probability;
+        }
+        if (d) {
+            d[c] = (probability - (c == label ? 1 : 0)) * s->factor;
+        }
+    }
+    if (s->predicted) {
+        s->predicted[r] = (uint32_t)best;
+    }
+    *s->correct += best == label;
+    return log(sum) - above;
+}
+
+static void row_cross_entropy(const struct nn_cross_entropy_args *s)
+{
+    double loss = 0;
+    *s->correct = 0;
+    for (size_t r = 0; r < s->rows; r++) {
+        loss += cross_entropy_row(s, r);
+    }
+    *s->loss = loss;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of inner loops: one row each, one table per instruction set. For the operations of this
+ * room and for tests/numeric, which forces each row of each table. A row works on one chunk, on the
+ * caller's thread, writes only through its arguments and keeps nothing.
+ */
+#ifndef NN_KERNELS_TABLE_H
+#define NN_KERNELS_TABLE_H
+
+#include "core/kernels/exec.h"
+
+/* NN_KERNEL_ROWS(X): X(name, tag of its struct of arguments). */
+#define NN_KERNEL_ROWS(X)                                                                          \
+    X(gemm_tile, nn_tile_args)                                                                     \
+    X(gemm_dots, nn_dots_args)                                                                     \
+    X(conv_forward, nn_conv_forward_args)                                                          \
+    X(conv_weight, nn_conv_weight_args)                                                            \
+    X(moments, nn_moments_args)                                                                    \
+    X(norm_apply, nn_norm_args)                                                                    \
+    X(norm_sums, nn_norm_sums_args)                                                                \
+    X(norm_gradient, nn_norm_gradient_args)                                                        \
+    X(column_sums, nn_column_sums_args)                                                            \
+    X(copy, nn_map_args)                                                                           \
+    X(add, nn_map_args)                                                                            \
+    X(relu, nn_map_args)                                                                           \
+    X(relu_gradient, nn_map_args)                                                                  \
+    X(dropout, nn_dropout_args)                                                                    \
+    X(normalize_u8, nn_normalize_args)                                                             \
+    X(max_pool, nn_window_args)                                                                    \
+    X(max_pool_gradient, nn_window_args)                                                           \
+    X(average_pool, nn_window_args)                                                                \
+    X(average_pool_gradient, nn_window_args)                                                       \
+    X(softmax, nn_map_args)                                                                        \
+    X(softmax_gradient, nn_map_args)                                                               \
+    X(cross_entropy, nn_cross_entropy_args)                                                        \
+    X(fill, nn_vector_args)                                                                        \
+    X(scale, nn_vector_args)                                                                       \
+    X(clamp, nn_vector_args)                                                                       \
+    X(all_finite, nn_vector_args)                                                                  \
+    X(sum_squares, nn_vector_args)                                                                 \
+    X(sgdm, nn_step_args)                                                                          \
+    X(rmsprop, nn_step_args)                                                                       \
+    X(adam, nn_step_args)
+
+/* y [m,n] = relu?(x b + bias), or y += x b (bias and relu empty then).
+ * x (r, q) is x[r * x_row + q * x_step]; b (q, c) is b[q * ldb + c]. */
+struct nn_tile_args {
+    size_t m, n, k;
+    nn_real *y;
+    const nn_real *x, *b, *bias;
+    size_t ldy, x_row, x_step, ldb;
+    bool b_padded; /* each row of b may be read up to the next multiple of 16 columns */
+    bool accumulate, relu;
+};
+
+/* y [m,n] = relu?(x [m,k] b^T + bias) with b [n,k]; x and b have rows of k numbers in a row. */
+struct nn_dots_args {
+    size_t m, n, k;
+    nn_real *y;
+    const nn_real *x, *b, *bias;
+    size_t ldy, ldx, ldb;
+    bool accumulate, relu;
+};
+
+/* Output pixels [rows, width] of a convolution whose windows all lie inside x:
+ *     y[i * width + j, o] = relu?(bias[o] + sum_t x[i * x_row + j * x_column + offsets[t]] *
+ * w[t,o]) w [taps, ldw] with ldw a multiple of 16 and zeros behind the filters. */
+struct nn_conv_forward_args {
+    size_t rows, width, taps, filters;
+    nn_real *y;
+    const nn_real *x, *w, *bias;
+    size_t ldy, x_row, x_column, ldw;
+    const size_t *offsets;
+    bool relu, accumulate; /* accumulate: added to y, bias and relu empty */
+};
+
+/* d_w[t,o] += sum_(i,j) x[i * x_row + j * x_column + offsets[t]] * d_y[i * width + j, o]
+ * d_w [taps, ldw]; columns behind the filters are left alone. */
+struct nn_conv_weight_args {
+    size_t rows, width, taps, filters;
+    nn_real *d_w;
+    const nn_real *x, *d_y;
+    size_t ldd_y, x_row, x_column, ldw;
+    const size_t *offsets;
+};
+
+/* Mean and sum of squared deviations of each column. */
+struct nn_moments_args {
+    size_t rows, columns;
+    const nn_real *x;
+    size_t ldx;
+    double *mean, *deviations;
+};
+
+/* y = relu?((x - mean) * factor + shift), a value a column for mean, factor, shift. */
+struct nn_norm_args {
+    size_t rows, columns;
+    nn_real *y;
+    const nn_real *x, *mean, *factor, *shift;
+    size_t ldy, ldx;
+    bool relu;
+};
+
+/* With d_y' = d_y, 0 where relu and (x - mean) * factor + shift <= 0:
+ * sums = sum of d_y', products = sum of d_y' * (x - mean), each written. */
+struct nn_norm_sums_args {
+    size_t rows, columns;
+    const nn_real *x, *d_y, *mean, *factor, *shift;
+    size_t ldx, ldd_y;
+    bool relu;
+    double *sums, *products;
+};
+
+/* d_x = factor * d_y' + slope * (x - mean) + offset, written or added to. d_x may be d_y. */
+struct nn_norm_gradient_args {
+    size_t rows, columns;
+    nn_real *d_x;
+    const nn_real *x, *d_y, *mean, *factor, *shift, *slope, *offset;
+    size_t ldd_x, ldx, ldd_y;
+    bool relu, accumulate;
+};
+
+/* sums (written) of each column. */
+struct nn_column_sums_args {
+    size_t rows, columns;
+    const nn_real *x;
+    size_t ldx;
+    double *sums;
+};
+
+/* One or two matrices to one.  copy: y = a (+ y).  add: y = a + b, relu?  relu: y = max(a, 0).
+ * relu_gradient: y = (b > 0 ? a : 0) (+ y).  softmax: y = softmax(a).
+ * softmax_gradient: y = b * (a - sum(a * b)). */
+struct nn_map_args {
+    size_t rows, columns;
+    nn_real *y;
+    const nn_real *a, *b;
+    size_t ldy, lda, ldb;
+    bool accumulate, relu;
+};
+
+/* Rows of one sample: element e = row * columns + column of the sample, from element `first` (a
+ * multiple of columns) on, uses word e % 4 of block e / 4 of the stream in `counter` (word 0 is set
+ * here); kept when that word >= threshold: y = x * factor. */
+struct nn_dropout_args {
+    size_t rows, columns, first;
+    nn_real *y;
+    const nn_real *x;
+    size_t ldy, ldx;
+    uint32_t key[2], counter[4], threshold;
+    nn_real factor;
+    bool accumulate;
+};
+
+/* y = x * factor + offset, from bytes. */
+struct nn_normalize_args {
+    size_t rows, columns;
+    nn_real *y;
+    const uint8_t *x;
+    size_t ldy;
+    const nn_real *factor, *offset;
+};
+
+/* All windows of one image. Forward: y [out] from x [in]. Gradient: y is d_x [in], added to; x is
+ * d_y [out]. taps: of the maximum; NULL when not wanted (forward only). */
+struct nn_window_args {
+    size_t height, width, channels, out_height, out_width;
+    size_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left, pad_bottom, pad_right;
+    bool count_padding;
+    nn_real *y;
+    const nn_real *x;
+    size_t ldy, ldx;
+    const uint16_t *taps;
+    uint16_t *out_taps;
+};
+
+/* Rows of logits: *loss = sum of the row losses, *correct their hits; the rest as in softmax.h. */
+struct nn_cross_entropy_args {
+    size_t rows, classes;
+    const nn_real *logits;
+    const uint32_t *labels;
+    nn_real *d_logits, *probabilities;
+    size_t ld, ldd, ldp;
+    nn_real factor;
+    uint32_t *predicted;
+    double *loss;
+    size_t *correct;
+};
+
+/* n numbers.  fill: y = value.  scale: y *= value.  clamp: to [-value, value].
+ * all_finite: *result = 1 when all x are finite, else 0.  sum_squares: *result = sum of x^2. */
+struct nn_vector_args {
+    size_t n;
+    nn_real *y;
+    const nn_real *x;
+    nn_real value;
+    double *result;
+};
+
+/* One solver step (update.h). slot, slot2: delta | square | mean and square. */
+struct nn_step_args {
+    size_t n;
+    nn_real *value, *slot, *slot2;
+    const nn_real *gradient;
+    nn_real gradient_factor, l2, rate;
+    nn_real decay, fresh;               /* fresh = 1 - decay, rounded once */
+    nn_real square_decay, square_fresh; /* likewise */
+    nn_real epsilon, square_factor;     /* square_factor = 1 / square_correction */
+};
+
+struct nn_kernels {
+    enum nn_isa isa;
+#define NN_KERNEL_FIELD(name, tag) void (*name)(const struct tag *args);
+    NN_KERNEL_ROWS(NN_KERNEL_FIELD)
+#undef NN_KERNEL_FIELD
+};
+
+/* Rows in the order of NN_KERNEL_ROWS. */
+enum nn_kernel_row {
+#define NN_KERNEL_NUMBER(name, tag) NN_KERNEL_##name,
+    NN_KERNEL_ROWS(NN_KERNEL_NUMBER)
+#undef NN_KERNEL_NUMBER
+        NN_KERNEL_COUNT
+};
+const char *nn_kernel_name(enum nn_kernel_row row);
+
+/* The tables themselves; the vector ones do not exist in MODE=f64 or on other processors. */
+extern const struct nn_kernels nn_kernels_plain;
+extern const struct nn_kernels nn_kernels_avx2;
+extern const struct nn_kernels nn_kernels_avx512;
+
+#endif
