@@ -66,8 +66,9 @@ SV_MUST_CHECK enum sv_status http_query_decode(const struct http_request *req,
  * query (filters and sort) it was made for. */
 #define HTTP_CURSOR_VALUES 4
 #define HTTP_CURSOR_TEXT   256
+enum http_cursor_kind { HTTP_CURSOR_INT, HTTP_CURSOR_NUMBER, HTTP_CURSOR_STRING, HTTP_CURSOR_NULL };
 struct http_cursor_value {
-    enum { HTTP_CURSOR_INT, HTTP_CURSOR_NUMBER, HTTP_CURSOR_STRING, HTTP_CURSOR_NULL } kind;
+    enum http_cursor_kind kind;
     int64_t integer;
     double number; /* NaN and infinities pass */
     char text[HTTP_CURSOR_TEXT];
@@ -81,10 +82,12 @@ struct http_cursor {
  * encode: text in the request's memory, NULL when memory is exhausted or a text is too long. */
 const char *http_cursor_encode(const struct http_request *req, uint64_t signature,
                                const struct http_cursor *cursor);
-/* text NULL gives an empty cursor. Wrong text, count or signature: SV_ERR_INVALID_PARAMETER. kinds
- * are not checked against the query's columns: count is the number of values expected. */
-SV_MUST_CHECK enum sv_status http_cursor_decode(const char *text, uint64_t signature, size_t count,
-                                                struct http_cursor *out, struct sv_error *err);
+/* text NULL gives an empty cursor. kinds has one letter for each value: i(nteger), n(umber),
+ * s(tring); a capital one may also be NULL. Damaged, of another signature or of other kinds:
+ * SV_ERR_INVALID_PARAMETER. */
+SV_MUST_CHECK enum sv_status http_cursor_decode(const char *text, uint64_t signature,
+                                                const char *kinds, struct http_cursor *out,
+                                                struct sv_error *err);
 /* FNV-1a over a string; start with seed HTTP_HASH_SEED or chain. */
 #define HTTP_HASH_SEED UINT64_C(14695981039346656037)
 uint64_t http_hash(uint64_t seed, const char *text);
