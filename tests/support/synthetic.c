@@ -100,9 +100,9 @@ static void import(struct synthetic_set *set, const struct synthetic_spec *spec)
     char paths[4][128];
     struct nn_import_file files[4];
     size_t n = spec->test > 0 ? 4 : 2;
-    part_write(set, spec, "train", 0, spec->train, &paths[0]);
+    part_write(set, spec, "train", 0, spec->train, paths);
     if (spec->test > 0) {
-        part_write(set, spec, "t10k", spec->train, spec->test, &paths[2]);
+        part_write(set, spec, "t10k", spec->train, spec->test, paths + 2);
     }
     for (size_t i = 0; i < n; i++) {
         files[i] =
