@@ -3,8 +3,8 @@
  * Revisions known without a query, waits that wake on changes, answers kept by revision. All
  * functions may be called from any thread.
  *
- * Ids are 32 hex digits. A job's revision rises with every commit that touches anything below it;
- * the database notifies "<job id> <revision>".
+ * Ids are 32 hex digits. A job's (a data set's) revision rises with every commit that touches
+ * anything below it, and each such commit notifies.
  */
 #ifndef CHANGES_CHANGES_H
 #define CHANGES_CHANGES_H
@@ -20,21 +20,27 @@
 
 struct changes;
 
-/* One notification. */
-typedef void (*changes_notify_fn)(void *notify_ctx, const char *job_id, int64_t revision);
+/* One notification: a job or data set stands at this revision now. */
+struct changes_notice {
+    char id[33];
+    char project_id[33];
+    int64_t revision;
+};
+
+enum changes_heard {
+    CHANGES_HEARD_NOTICE,   /* *out_notice is set */
+    CHANGES_HEARD_NOTHING,  /* time is up, or wake_fd became readable */
+    CHANGES_HEARD_CONNECTED /* listening now, also after a loss: what was known may be stale */
+};
 
 /* What the thread listens with; made by app on top of server/store. Only the thread calls it. */
 struct changes_source {
     void *ctx;
-    /* Connect and LISTEN; blocks at most some seconds. */
-    enum sv_status (*open)(void *ctx, struct sv_error *err);
-    /* Wait up to timeout_ms, or until wake_fd is readable, and hand out what has arrived.
-     * SV_ERR_DATABASE when the connection is lost. */
-    enum sv_status (*wait)(void *ctx, int timeout_ms, int wake_fd, changes_notify_fn notify,
-                           void *notify_ctx, struct sv_error *err);
-    /* One round trip that proves the connection alive. */
-    enum sv_status (*check)(void *ctx, struct sv_error *err);
-    void (*close)(void *ctx);
+    /* Waits for the next notification, up to timeout_ms or until wake_fd is readable. Connects,
+     * issues LISTEN and proves a silent connection alive by itself. SV_ERR_DATABASE: away, call
+     * again. */
+    enum sv_status (*wait)(void *ctx, int timeout_ms, int wake_fd, enum changes_heard *out_heard,
+                           struct changes_notice *out_notice, struct sv_error *err);
 };
 
 struct changes_settings {
@@ -42,8 +48,7 @@ struct changes_settings {
     const struct sv_log *log; /* lost and regained connections; may be NULL; borrowed */
     size_t max_entries;       /* ids in the map; 0: 16384 */
     size_t answer_bytes;      /* memory for answers; 0: none are kept */
-    unsigned check_seconds;   /* between checks of an idle connection; 0: 10 */
-    unsigned retry_ms;        /* first pause after a lost connection, doubled to 5 s; 0: 200 */
+    unsigned retry_ms;        /* first pause after a lost connection, doubled up to 5 s; 0: 200 */
 };
 
 /* Starts the thread; an unreachable database is no error: it keeps trying. */
@@ -52,7 +57,7 @@ SV_MUST_CHECK enum sv_status changes_create(const struct changes_settings *setti
 /* Stops the thread. Waits are not woken: the HTTP server is stopped before and destroyed after. */
 void changes_destroy(struct changes *changes);
 /* Is the LISTEN connection up? */
-bool changes_is_listening(const struct changes *changes);
+bool changes_is_listening(struct changes *changes);
 
 /* Revision of the job that id names (a job, or an id learnt as below it), if it is known for
  * certain and belongs to the project. */
@@ -87,11 +92,14 @@ SV_MUST_CHECK enum sv_status changes_wait_any(struct changes *changes, uint64_t 
  * the outbox. */
 void changes_watch(struct changes *changes, struct http_ticket ticket);
 
-/* Answers by revision. The key is project, role and address with query; version is a revision or a
- * generation. get fills resp with 200, the JSON bytes and the ETag and returns true when there is
- * one of exactly this version. put copies; text is JSON. */
+/* Answers by revision, one for each project, role, address with query, and Accept. version is a
+ * revision or a generation that was read before the data. get fills resp with 200, the bytes and
+ * the ETag, and is true when there is an answer of exactly this version; etag gives only its ETag.
+ * put copies. */
 bool changes_answer_get(struct changes *changes, const struct http_request *req, int64_t version,
                         struct http_response *resp);
+bool changes_answer_etag(struct changes *changes, const struct http_request *req, int64_t version,
+                         char out_etag[HTTP_ETAG_SIZE]);
 void changes_answer_put(struct changes *changes, const struct http_request *req, int64_t version,
                         const char *etag, const char *type, const void *bytes, size_t size);
 

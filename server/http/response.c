@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/json/json.h"
 #include "server/http/exchange_internal.h"
 
 void http_response_reset(struct http_response *resp)
@@ -67,7 +68,7 @@ enum sv_status http_response_copy(struct http_response *resp, int status, const 
 
 enum sv_status http_response_json_take(struct http_response *resp, int status, json_t *json)
 {
-    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    char *text = json ? jx_dump(json, NULL) : NULL;
     json_decref(json);
     if (!text) {
         return SV_ERR_INTERNAL;
