@@ -9,20 +9,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "server/http/server.h"
+
 struct cfg;
 struct changes;
-struct http_route;
 struct store;
 
-/* Made by app, immutable while the server runs, shared by all request threads. */
+/* The state of every handler: made by app, shared by all request threads. */
 struct api_ctx {
-    struct store *store;
-    struct changes *changes;
+    struct store *store;     /* one connection a request thread */
+    struct changes *changes; /* borrowed, as all here, while the server runs */
     const struct cfg *config;
-    const char *build; /* version and core build id, shown by /healthz */
+    const char *build; /* version of the program, shown by /healthz */
+    /* For /metrics; app sets it when the server has been made, it is NULL before. */
+    struct http_server *_Atomic server;
 };
 
-/* Every route of the service. */
+/* Every route of the service. Its handlers take a struct api_ctx as state. */
 const struct http_route *api_routes(size_t *out_count);
 
 #endif

@@ -49,6 +49,7 @@ enum cfg_type { CFG_TEXT, CFG_CHOICE, CFG_INT, CFG_BYTES, CFG_SECONDS, CFG_BOOL 
       "time a client has to send a body, plus one second for each 16 KiB")                         \
     X(number, stop_seconds, CFG_SECONDS, "10", 0, 3600, "",                                        \
       "time that requests in flight have when the server stops")                                   \
+    X(number, max_trials, CFG_INT, "1000", 1, 100000, "", "trials that one job may have")          \
     X(number, cache_bytes, CFG_BYTES, "32M", 0, INT64_C(1) << 34, "",                              \
       "memory for answers kept by revision")                                                       \
     X(number, cores, CFG_INT, "0", 0, 4096, "", "core tokens of this worker; 0: all processors")   \
@@ -66,8 +67,6 @@ enum cfg_type { CFG_TEXT, CFG_CHOICE, CFG_INT, CFG_BYTES, CFG_SECONDS, CFG_BOOL 
       "time a child process has between the request to end and SIGKILL")                           \
     X(number, trial_memory_bytes, CFG_BYTES, "2G", 67108864, INT64_C(1) << 44, "",                 \
       "memory that a trial may use")                                                               \
-    X(text, trial_user, CFG_TEXT, "nobody", 0, 0, "",                                              \
-      "user that child processes run as when the daemon is root; best one of their own")           \
     X(number, blob_cache_bytes, CFG_BYTES, "8G", 0, INT64_C(1) << 44, "",                          \
       "disk that a worker's cache of data sets may use")                                           \
     X(text, log_level, CFG_CHOICE, "info", 0, 0, "error|warn|info|debug",                          \

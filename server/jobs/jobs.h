@@ -90,13 +90,13 @@ json_t *jobs_plan_encode(const struct jobs_plan *plan);
 json_t *jobs_schema(void);
 
 /* {name, notes, labels} of a PATCH: each given one checked by the same rules as at submission; an
- * empty body is refused. Trials have no name. */
+ * empty body is refused. */
 struct jobs_edit {
     const char *name, *notes; /* borrowed from the body; NULL: leave as is */
     const json_t *labels;     /* borrowed; NULL: leave as is */
 };
-SV_MUST_CHECK enum sv_status jobs_edit_decode(const json_t *body, bool has_name,
-                                              struct jobs_edit *out_edit, struct sv_error *err);
+SV_MUST_CHECK enum sv_status jobs_edit_decode(const json_t *body, struct jobs_edit *out_edit,
+ struct sv_error *err);
 
 /* The headline metric of a kind ("validation_accuracy"); NULL for an unknown kind. */
 const char *jobs_headline_metric(const char *kind);

@@ -76,12 +76,10 @@ static const struct jx_field EDIT_FIELDS[] = {
     JX_END,
 };
 
-enum sv_status jobs_edit_decode(const json_t *body, bool has_name, struct jobs_edit *out_edit,
-                                struct sv_error *err)
+enum sv_status jobs_edit_decode(const json_t *body, struct jobs_edit *out_edit, struct sv_error *err)
 {
     struct jobs_edit edit = {0};
-    const struct jx_field *table = has_name ? EDIT_FIELDS : EDIT_FIELDS + 1;
-    enum sv_status st = jobs_decode(table, body, &edit, err);
+    enum sv_status st = jobs_decode(EDIT_FIELDS, body, &edit, err);
     if (st == SV_OK && edit.name) {
         st = jobs_line_check(edit.name, "/name", err);
     }

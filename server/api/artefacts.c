@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a trial leaves behind as bytes and lines: its network and its log.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/api/handlers_internal.h"
+#include "server/api/trial_read_internal.h"
+#include "server/store/results.h"
+
+/* ------------------------------------------------------------------------------------------ log */
+
+struct log_query {
+    int64_t limit, wait;
+    const char *cursor;
+};
+static const struct http_param LOG_PARAMS[] = {
+    HTTP_PARAM_ROW_LIMIT(struct log_query, limit),
+    HTTP_PARAM_ROW_CURSOR(struct log_query, cursor),
+    HTTP_PARAM_ROW_WAIT(struct log_query, wait),
+};
+
+static json_t *encode_log(const struct store_log_list *list)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < list->n; i++) {
+        const struct store_logged_line *line = &list->rows[i];
+        rows =
+            api_append_take(rows, json_pack("{s:I, s:I, s:s, s:s, s:s}", "n", (json_int_t)line->n,
+                                            "fence", (json_int_t)line->fence, "level", line->level,
+                                            "text", line->text, "created_at", line->created_at));
+    }
+    return rows;
+}
+
+/* GET /v1/trials/{id}/log: lines of all attempts, oldest first. 404. */
+enum sv_status api_trials_log(void *state, const struct http_request *req,
+                              struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct log_query query = {.limit = HTTP_LIMIT_DEFAULT};
+    struct api_trial_read read;
+    struct store_log_list list;
+    json_t *json = NULL;
+    bool done = false;
+    struct api_params params = {LOG_PARAMS, API_COUNT(LOG_PARAMS), &query};
+    enum sv_status st =
+        api_trial_read_begin(ctx, req, out_resp, &params, &query.wait, &read, &done, err);
+    if (st != SV_OK || done) {
+        return st;
+    }
+    struct store_page page = {.limit = (size_t)query.limit, .cursor = query.cursor};
+    st = store_log_read(ctx->store, &read.scope, read.id, &page, &read.memory, &list, err);
+    if (st == SV_OK) {
+        json = api_list_take(encode_log(&list), list.next);
+    }
+    return api_trial_read_end_take(ctx, req, out_resp, &read, st, json, err);
+}
+
+/* -------------------------------------------------------------------------------------- network */
+
+/* A blob that is being sent. */
+struct sending {
+    struct store *store;
+    char project_id[SV_ID_SIZE], blob_id[SV_ID_SIZE];
+};
+
+static enum sv_status send_piece(void *ctx, void *state, uint64_t offset, char *buffer, size_t size,
+                                 size_t *out_count, struct sv_error *err)
+{
+    const struct sending *sending = ctx;
+    (void)state;
+    return store_blob_read(sending->store, sending->project_id, sending->blob_id, (int64_t)offset,
+                           buffer, size, out_count, err);
+}
+
+static enum sv_status find_network(struct api_ctx *ctx, struct api_trial_read *read,
+                                   struct store_blob *out_blob, struct sv_error *err)
+{
+    struct store_artefact_list list;
+    enum sv_status st =
+        store_artefacts_list(ctx->store, &read->scope, read->id, &read->memory, &list, err);
+    for (size_t i = 0; st == SV_OK && i < list.n; i++) {
+        if (strcmp(list.rows[i].kind, "network") == 0) {
+            *out_blob = list.rows[i].blob;
+            return SV_OK;
+        }
+    }
+    return st == SV_OK ? sv_fail(err, SV_ERR_NOT_FOUND, "the trial has no network yet") : st;
+}
+
+static const char *const FORMATS[] = {"safetensors", "onnx", NULL};
+struct network_query {
+    int format;
+};
+static const struct http_param NETWORK_PARAMS[] = {
+    {"format", HTTP_PARAM_CHOICE, offsetof(struct network_query, format), 0, 0, FORMATS}};
+
+static enum sv_status send_blob(struct api_ctx *ctx, const struct http_request *req,
+                                const struct api_trial_read *read, const struct store_blob *blob,
+                                struct http_response *resp, struct sv_error *err)
+{
+    char name[80], etag[80];
+    (void)snprintf(etag, sizeof etag, "\"%s\"", blob->sha256);
+    if (http_if_none_match(req, etag)) {
+        http_response_not_modified(resp, etag);
+        return SV_OK;
+    }
+    struct sending *sending = calloc(1, sizeof *sending);
+    if (!sending) {
+        return api_no_memory(err);
+    }
+    sending->store = ctx->store;
+    memcpy(sending->project_id, read->scope.project_id, sizeof sending->project_id);
+    memcpy(sending->blob_id, blob->id, sizeof sending->blob_id);
+    (void)snprintf(name, sizeof name, "%s.safetensors", read->id);
+    http_response_filename(resp, name);
+    http_response_etag(resp, etag);
+    http_response_read_take(resp, "application/octet-stream", (uint64_t)blob->size, send_piece,
+                            free, sending);
+    return SV_OK;
+}
+
+/* GET /v1/trials/{id}/network: the weights as safetensors in PyTorch's order. The ETag is the
+ * content's digest. 404 before there is one; 422 for a format that is not built. */
+enum sv_status api_trials_network(void *state, const struct http_request *req,
+                                  struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct network_query query = {0};
+    struct store_trial trial;
+    struct store_blob blob;
+    struct api_trial_read read = {.id = http_path(req, "id")};
+    enum sv_status st =
+        http_query_decode(req, NETWORK_PARAMS, API_COUNT(NETWORK_PARAMS), &query, err);
+    if (st == SV_OK && query.format == 1) {
+        st = sv_fail_parameter(err, SV_ERR_NOT_SUPPORTED, "format", "onnx is not built yet");
+    }
+    if (st != SV_OK) {
+        return st;
+    }
+    api_scope(req, &read.scope);
+    st = store_trial_get(ctx->store, &read.scope, read.id, &read.memory, &trial, err);
+    if (st == SV_OK) {
+        st = find_network(ctx, &read, &blob, err);
+    }
+    if (st == SV_OK) {
+        st = send_blob(ctx, req, &read, &blob, out_resp, err);
+    }
+    store_memory_clear(&read.memory);
+    return st;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Between the files about data sets: what a spec needs of one, files by path, the prepared set as
+ * it lies in the database.
+ */
+#ifndef API_DATASETS_INTERNAL_H
+#define API_DATASETS_INTERNAL_H
+
+#include "server/api/answer_internal.h"
+#include "server/jobs/jobs.h"
+#include "server/store/datasets.h"
+
+/* What a job or an analysis is checked against; pointers of errors say /dataset. */
+SV_MUST_CHECK enum sv_status api_dataset_for_spec(struct api_ctx *ctx,
+                                                  const struct http_request *req, const char *id,
+                                                  struct jobs_dataset *out_dataset,
+                                                  struct sv_error *err);
+
+/* A whole data set as JSON; in lists without files, classes and report. */
+json_t *api_dataset_encode(const struct store_dataset *dataset, bool in_list);
+
+/* Opens a regular file that a path names below one of the roots (colon list); no symbolic link on
+ * the way. Every failure is the same SV_ERR_INVALID_FIELD at pointer, so that nothing is learnt of
+ * other files. *out_name is the last component, borrowed from path. */
+SV_MUST_CHECK enum sv_status api_import_open(const char *roots, const char *path,
+                                             const char *pointer, int *out_fd,
+                                             const char **out_name, struct sv_error *err);
+
+#endif

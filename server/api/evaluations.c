@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a finished trial says about each part: evaluations, confusion matrices, predictions.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/api/csv_internal.h"
+#include "server/api/handlers_internal.h"
+#include "server/api/trial_read_internal.h"
+#include "server/store/results.h"
+
+static const char *const PARTS[] = {"train", "validation", "test", NULL};
+enum { PART_VALIDATION = 1 };
+
+/* -------------------------------------------------------------------------------- evaluations */
+
+static json_t *encode_evaluations(const struct store_evaluation_list *list)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < list->n; i++) {
+        const struct store_evaluation *e = &list->rows[i];
+        json_t *row = json_pack("{s:s, s:I, s:s}", "part", e->part, "sample_count",
+                                (json_int_t)e->sample_count, "created_at", e->created_at);
+        json_t *document = api_document(e->document);
+        if (!row || !document || json_object_update_missing(row, document) != 0) {
+            json_decref(row);
+            row = NULL;
+        }
+        json_decref(document);
+        rows = api_append_take(rows, row);
+    }
+    return rows;
+}
+
+/* GET /v1/trials/{id}/evaluations: every figure of each part, per class too; none before the trial
+ * is evaluated. 404. */
+enum sv_status api_trials_evaluations(void *state, const struct http_request *req,
+                                      struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct api_trial_read read;
+    struct store_evaluation_list list;
+    bool done = false;
+    enum sv_status st = api_trial_read_begin(ctx, req, out_resp, NULL, NULL, &read, &done, err);
+    if (st != SV_OK || done) {
+        return st;
+    }
+    st = store_evaluations_list(ctx->store, &read.scope, read.id, &read.memory, &list, err);
+    json_t *json = st == SV_OK ? api_list_take(encode_evaluations(&list), NULL) : NULL;
+    return api_trial_read_end_take(ctx, req, out_resp, &read, st, json, err);
+}
+
+/* --------------------------------------------------------------------------- confusion matrix */
+
+struct part_query {
+    int part;
+};
+static const struct http_param PART_PARAMS[] = {
+    {"part", HTTP_PARAM_CHOICE, offsetof(struct part_query, part), 0, 0, PARTS}};
+
+static json_t *encode_row(const int64_t *counts, size_t n)
+{
+    json_t *row = json_array();
+    for (size_t i = 0; i < n; i++) {
+        row = api_append_take(row, json_integer(counts[i]));
+    }
+    return row;
+}
+
+static json_t *encode_confusion(const char *part, const struct store_confusion *matrix)
+{
+    json_t *classes = json_array(), *rows = json_array();
+    int64_t total = 0, right = 0;
+    for (size_t t = 0; t < matrix->n_classes; t++) {
+        const int64_t *counts = matrix->counts + t * matrix->n_classes;
+        classes = api_append_take(classes, jx_text(matrix->classes[t], SIZE_MAX));
+        rows = api_append_take(rows, encode_row(counts, matrix->n_classes));
+        right += counts[t];
+        for (size_t p = 0; p < matrix->n_classes; p++) {
+            total += counts[p];
+        }
+    }
+    json_t *accuracy = total > 0 ? jx_number((double)right / (double)total) : json_null();
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:o}", "part", part, "rows", "true", "columns",
+                     "predicted", "classes", classes, "counts", rows, "total", (json_int_t)total,
+                     "accuracy", accuracy);
+}
+
+/* First line and first column are class names; rows = true, columns = predicted. */
+static char *write_confusion(const struct store_confusion *matrix, size_t *out_size)
+{
+    struct csv_writer csv;
+    if (!csv_begin(&csv)) {
+        return NULL;
+    }
+    csv_text(&csv, "true\\predicted");
+    for (size_t p = 0; p < matrix->n_classes; p++) {
+        csv_text(&csv, matrix->classes[p]);
+    }
+    csv_end_row(&csv);
+    for (size_t t = 0; t < matrix->n_classes; t++) {
+        csv_text(&csv, matrix->classes[t]);
+        for (size_t p = 0; p < matrix->n_classes; p++) {
+            csv_integer(&csv, matrix->counts[t * matrix->n_classes + p]);
+        }
+        csv_end_row(&csv);
+    }
+    return csv_finish(&csv, out_size);
+}
+
+static enum sv_status confusion(void *state, const struct http_request *req,
+                                struct http_response *resp, bool as_csv, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct part_query query = {.part = PART_VALIDATION};
+    struct api_params params = {PART_PARAMS, API_COUNT(PART_PARAMS), &query};
+    struct api_trial_read read;
+    struct store_confusion matrix;
+    bool done = false;
+    if (as_csv) {
+        http_response_filename(resp, "confusion-matrix.csv"); /* of an answer kept, too */
+    }
+    enum sv_status st = api_trial_read_begin(ctx, req, resp, &params, NULL, &read, &done, err);
+    if (st != SV_OK || done) {
+        return st;
+    }
+    st = store_confusion_get(ctx->store, &read.scope, read.id, PARTS[query.part], &read.memory,
+                             &matrix, err);
+    if (as_csv && st == SV_OK) {
+        size_t size = 0;
+        char *text = write_confusion(&matrix, &size);
+        return api_trial_read_end_bytes_take(ctx, req, resp, &read, API_CSV, text, size, err);
+    }
+    json_t *json = st == SV_OK ? encode_confusion(PARTS[query.part], &matrix) : NULL;
+    return api_trial_read_end_take(ctx, req, resp, &read, st, json, err);
+}
+
+/* GET /v1/trials/{id}/confusion-matrix?part=validation. 404 also when the part was not evaluated.
+ */
+enum sv_status api_trials_confusion(void *state, const struct http_request *req,
+                                    struct http_response *out_resp, struct sv_error *err)
+{
+    return confusion(state, req, out_resp, api_wants_csv(req), err);
+}
+
+/* The same as a table. */
+enum sv_status api_trials_confusion_csv(void *state, const struct http_request *req,
+                                        struct http_response *out_resp, struct sv_error *err)
+{
+    return confusion(state, req, out_resp, true, err);
+}
+
+/* -------------------------------------------------------------------------------- predictions */
+
+struct predictions_query {
+    int part, wrong;
+    int64_t limit;
+    const char *cursor, *truth, *predicted;
+};
+
+static const char *const WRONG[] = {"false", "true", NULL};
+#define QUERY(member) offsetof(struct predictions_query, member)
+static const struct http_param PREDICTION_PARAMS[] = {
+    HTTP_PARAM_ROW_LIMIT(struct predictions_query, limit),
+    HTTP_PARAM_ROW_CURSOR(struct predictions_query, cursor),
+    {"part", HTTP_PARAM_CHOICE, QUERY(part), 0, 0, PARTS},
+    {"true", HTTP_PARAM_TEXT, QUERY(truth), 1, 1024, NULL},
+    {"predicted", HTTP_PARAM_TEXT, QUERY(predicted), 1, 1024, NULL},
+    {"wrong", HTTP_PARAM_CHOICE, QUERY(wrong), 0, 0, WRONG},
+};
+
+static enum sv_status class_index(const struct store_confusion *matrix, const char *parameter,
+                                  const char *name, int *out_index, struct sv_error *err)
+{
+    *out_index = -1;
+    for (size_t i = 0; name && i < matrix->n_classes; i++) {
+        if (strcmp(matrix->classes[i], name) == 0) {
+            *out_index = (int)i;
+        }
+    }
+    return !name || *out_index >= 0 ? SV_OK
+                                    : sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, parameter,
+                                                        "there is no such class");
+}
+
+static json_t *class_name(const struct store_confusion *matrix, int32_t index)
+{
+    bool known = index >= 0 && (size_t)index < matrix->n_classes;
+    return known ? jx_text(matrix->classes[index], SIZE_MAX) : json_null();
+}
+
+static json_t *encode_predictions(const struct store_prediction_list *list,
+                                  const struct store_confusion *matrix, const char *dataset_id)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < list->n; i++) {
+        const struct store_prediction *p = &list->rows[i];
+        char image[128];
+        (void)snprintf(image, sizeof image, "/v1/datasets/%s/items/%lld/image", dataset_id,
+                       (long long)p->sample);
+        rows = api_append_take(rows, json_pack("{s:I, s:o, s:o, s:o, s:s}", "sample",
+                                               (json_int_t)p->sample, "true",
+                                               class_name(matrix, p->truth), "predicted",
+                                               class_name(matrix, p->predicted), "probability",
+                                               jx_number_f32(p->probability), "image", image));
+    }
+    return rows;
+}
+
+/* GET /v1/trials/{id}/predictions?part=validation&true=A&predicted=B: the samples of class A taken
+ * for B. 404 also when the part was not evaluated; 400 for an unknown class. */
+enum sv_status api_trials_predictions(void *state, const struct http_request *req,
+                                      struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct predictions_query query = {
+        .part = PART_VALIDATION, .wrong = -1, .limit = HTTP_LIMIT_DEFAULT};
+    struct api_params params = {PREDICTION_PARAMS, API_COUNT(PREDICTION_PARAMS), &query};
+    struct store_confusion matrix;
+    struct store_prediction_list list;
+    struct api_trial_read read;
+    json_t *json = NULL;
+    bool done = false;
+    enum sv_status st = api_trial_read_begin(ctx, req, out_resp, &params, NULL, &read, &done, err);
+    if (st != SV_OK || done) {
+        return st;
+    }
+    struct store_prediction_filter filter = {.part = PARTS[query.part], .wrong = query.wrong};
+    struct store_page page = {.limit = (size_t)query.limit, .cursor = query.cursor};
+    st = store_confusion_get(ctx->store, &read.scope, read.id, filter.part, &read.memory, &matrix,
+                             err);
+    if (st == SV_OK) {
+        st = class_index(&matrix, "true", query.truth, &filter.truth, err);
+    }
+    if (st == SV_OK) {
+        st = class_index(&matrix, "predicted", query.predicted, &filter.predicted, err);
+    }
+    if (st == SV_OK) {
+        st = store_predictions_list(ctx->store, &read.scope, read.id, &filter, &page, &read.memory,
+                                    &list, err);
+    }
+    if (st == SV_OK) {
+        json = api_list_take(encode_predictions(&list, &matrix, read.dataset_id), list.next);
+    }
+    return api_trial_read_end_take(ctx, req, out_resp, &read, st, json, err);
+}

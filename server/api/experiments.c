@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * /v1/experiments: names that group jobs over time. The jobs of one are listed by
+ * /v1/jobs?experiment=ID.
+ */
+#include <stdio.h>
+
+#include "server/api/handlers_internal.h"
+#include "server/jobs/jobs.h"
+#include "server/store/experiments.h"
+
+static json_t *encode(const struct store_experiment *e)
+{
+    return json_pack("{s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:s, s:s, s:s?}", "id", e->id, "number",
+                     (json_int_t)e->number, "name", e->name, "notes", e->notes, "job_count",
+                     (json_int_t)e->job_count, "trial_count", (json_int_t)e->trial_count,
+                     "completed_count", (json_int_t)e->completed_count, "created_by", e->created_by,
+                     "created_at", e->created_at, "last_job_at", api_given(e->last_job_at));
+}
+
+static const char *const FIELDS[] = {
+    "id",          "number",          "name",       "notes",      "job_count",
+    "trial_count", "completed_count", "created_by", "created_at", "last_job_at",
+    NULL};
+
+struct list_query {
+    int64_t limit;
+    const char *cursor, *search;
+    struct http_list fields;
+};
+#define QUERY(member) offsetof(struct list_query, member)
+static const struct http_param LIST_PARAMS[] = {
+    HTTP_PARAM_ROW_LIMIT(struct list_query, limit),
+    HTTP_PARAM_ROW_CURSOR(struct list_query, cursor),
+    {"search", HTTP_PARAM_TEXT, QUERY(search), 1, 200, NULL},
+    {"fields", HTTP_PARAM_LIST, QUERY(fields), 0, 64, FIELDS},
+};
+
+/* GET /v1/experiments: newest first. 400 for a wrong parameter. */
+enum sv_status api_experiments_list(void *state, const struct http_request *req,
+                                    struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct list_query query = {.limit = HTTP_LIMIT_DEFAULT};
+    struct store_scope scope;
+    struct store_memory memory = {0};
+    struct store_experiment_list list;
+    api_scope(req, &scope);
+    enum sv_status st = http_query_decode(req, LIST_PARAMS, API_COUNT(LIST_PARAMS), &query, err);
+    struct store_page page = {.limit = (size_t)query.limit, .cursor = query.cursor};
+    if (st == SV_OK) {
+        st = store_experiments_list(ctx->store, &scope, query.search, &page, &memory, &list, err);
+    }
+    if (st == SV_OK) {
+        json_t *rows = json_array();
+        for (size_t i = 0; i < list.n; i++) {
+            rows = api_append_take(rows, encode(&list.rows[i]));
+        }
+        st = http_response_json_take(
+            out_resp, 200, api_list_take(api_picked_take(rows, &query.fields), list.next));
+    }
+    store_memory_clear(&memory);
+    return st;
+}
+
+static enum sv_status answer(struct api_ctx *ctx, const struct http_request *req,
+                             struct http_response *resp, int status, const char *id,
+                             struct sv_error *err)
+{
+    struct store_scope scope;
+    struct store_memory memory = {0};
+    struct store_experiment experiment;
+    api_scope(req, &scope);
+    enum sv_status st = store_experiment_get(ctx->store, &scope, id, &memory, &experiment, err);
+    if (st == SV_OK) {
+        st = http_response_json_take(resp, status, encode(&experiment));
+    }
+    store_memory_clear(&memory);
+    return st;
+}
+
+/* GET /v1/experiments/{id}. 404. */
+enum sv_status api_experiments_get(void *state, const struct http_request *req,
+                                   struct http_response *out_resp, struct sv_error *err)
+{
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    return st == SV_OK ? answer(state, req, out_resp, 200, http_path(req, "id"), err) : st;
+}
+
+struct experiment_body {
+    const char *name, *notes;
+};
+#define NAME_ROW(is_required)                                                                      \
+    {                                                                                              \
+        .name = "name", .type = JX_STRING, .offset = offsetof(struct experiment_body, name),       \
+        .min = 1, .max = JOBS_NAME_MAX, .required = (is_required), .doc = "unique in the project"  \
+    }
+#define NOTES_ROW                                                                                  \
+    {                                                                                              \
+        .name = "notes", .type = JX_STRING, .offset = offsetof(struct experiment_body, notes),     \
+        .max = JOBS_NOTES_MAX, .doc = "remarks"                                                    \
+    }
+static const struct jx_field CREATE_FIELDS[] = {NAME_ROW(true), NOTES_ROW, JX_END};
+static const struct jx_field PATCH_FIELDS[] = {NAME_ROW(false), NOTES_ROW, JX_END};
+
+/* POST /v1/experiments. 201; 409 name taken; 422. */
+enum sv_status api_experiments_post(void *state, const struct http_request *req,
+                                    struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct experiment_body body = {0};
+    struct store_scope scope;
+    struct store_idempotency key;
+    struct store_created created;
+    bool has_key = false;
+    api_scope(req, &scope);
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st == SV_OK) {
+        st = api_idempotency(req, &key, &has_key, err);
+    }
+    if (st == SV_OK) {
+        st = api_decode(CREATE_FIELDS, req->json, &body, err);
+    }
+    if (st == SV_OK) {
+        st = api_check_line(body.name, "/name", err);
+    }
+    if (st == SV_OK) {
+        st = store_experiment_create(ctx->store, &scope, body.name, body.notes ? body.notes : "",
+                                     has_key ? &key : NULL, &created, err);
+    }
+    if (st != SV_OK) {
+        return st;
+    }
+    api_replayed(out_resp, &created);
+    http_response_location(out_resp, "/v1/experiments/%s", created.id);
+    return answer(ctx, req, out_resp, 201, created.id, err);
+}
+
+/* PATCH /v1/experiments/{id}: name, notes. 404; 409 name taken; 422. */
+enum sv_status api_experiments_patch(void *state, const struct http_request *req,
+                                     struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct experiment_body body = {0};
+    struct store_scope scope;
+    const char *id = http_path(req, "id");
+    api_scope(req, &scope);
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st == SV_OK) {
+        st = api_decode_patch(PATCH_FIELDS, req->json, &body, err);
+    }
+    if (st == SV_OK && body.name) {
+        st = api_check_line(body.name, "/name", err);
+    }
+    if (st == SV_OK) {
+        st = store_experiment_patch(ctx->store, &scope, id, body.name, body.notes, err);
+    }
+    return st == SV_OK ? answer(ctx, req, out_resp, 200, id, err) : st;
+}

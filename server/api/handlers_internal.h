@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every handler of the route table, and what the files of one resource ask of each other. What a
+ * handler answers is said where it is defined.
+ */
+#ifndef API_HANDLERS_INTERNAL_H
+#define API_HANDLERS_INTERNAL_H
+
+#include "server/api/answer_internal.h"
+
+/* One line a handler: the table in routes.c has its method and path. */
+#define API_HANDLER(name)                                                                          \
+    enum sv_status name(void *state, const struct http_request *req,                               \
+                        struct http_response *out_resp, struct sv_error *err)
+
+API_HANDLER(api_healthz_get);
+API_HANDLER(api_readyz_get);
+API_HANDLER(api_metrics_get);
+API_HANDLER(api_openapi_get);
+API_HANDLER(api_events_get);
+
+API_HANDLER(api_networks_list);
+API_HANDLER(api_networks_get);
+API_HANDLER(api_networks_analyze);
+
+API_HANDLER(api_datasets_list);
+API_HANDLER(api_datasets_post);
+API_HANDLER(api_datasets_get);
+API_HANDLER(api_datasets_patch);
+API_HANDLER(api_datasets_delete);
+API_HANDLER(api_files_before);
+API_HANDLER(api_files_put);
+API_HANDLER(api_items_list);
+API_HANDLER(api_items_image);
+
+API_HANDLER(api_experiments_list);
+API_HANDLER(api_experiments_post);
+API_HANDLER(api_experiments_get);
+API_HANDLER(api_experiments_patch);
+
+API_HANDLER(api_jobs_list);
+API_HANDLER(api_jobs_post);
+API_HANDLER(api_jobs_get);
+API_HANDLER(api_jobs_patch);
+API_HANDLER(api_jobs_bulk);
+API_HANDLER(api_jobs_pause);
+API_HANDLER(api_jobs_resume);
+API_HANDLER(api_jobs_stop);
+API_HANDLER(api_jobs_cancel);
+API_HANDLER(api_jobs_restart);
+API_HANDLER(api_jobs_archive);
+API_HANDLER(api_jobs_unarchive);
+API_HANDLER(api_jobs_trials);
+API_HANDLER(api_jobs_results);
+API_HANDLER(api_jobs_results_csv);
+
+API_HANDLER(api_trials_get);
+API_HANDLER(api_trials_patch);
+API_HANDLER(api_trials_pause);
+API_HANDLER(api_trials_resume);
+API_HANDLER(api_trials_stop);
+API_HANDLER(api_trials_cancel);
+API_HANDLER(api_trials_restart);
+API_HANDLER(api_trials_metrics);
+API_HANDLER(api_trials_evaluations);
+API_HANDLER(api_trials_confusion);
+API_HANDLER(api_trials_confusion_csv);
+API_HANDLER(api_trials_predictions);
+API_HANDLER(api_trials_log);
+API_HANDLER(api_trials_network);
+
+#undef API_HANDLER
+
+/* Kinds of data sets, ended by NULL. */
+extern const char *const api_dataset_kinds[];
+
+/* The data set, with its ETag, as the answer to a change of it. */
+SV_MUST_CHECK enum sv_status api_dataset_answer(struct api_ctx *ctx, const struct http_request *req,
+                                                struct http_response *resp, int status,
+                                                const char *id, struct sv_error *err);
+
+/* `size` bytes from where fd stands, appended in pieces. */
+struct api_upload {
+    const char *dataset_id, *file;
+    int fd;
+    int64_t offset, size;
+    bool final;
+};
+SV_MUST_CHECK enum sv_status api_upload_fd(struct api_ctx *ctx, const struct store_scope *scope,
+                                           const struct api_upload *upload, int64_t *out_received,
+                                           struct sv_error *err);
+
+#endif

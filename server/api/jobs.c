@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * /v1/jobs: list, show, edit. Submission is in submit.c, verbs in verbs.c, results in results.c.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/api/handlers_internal.h"
+#include "server/api/jobs_internal.h"
+
+static const char *const STATES[] = {"queued",  "running",   "paused", "completed",
+                                     "stopped", "cancelled", "failed", NULL};
+static const char *const KINDS[] = {"solver_comparison", "transfer_learning", "sequence_regression",
+                                    NULL};
+static const char *const SORTS[] = {"-created_at", "created_at", "-updated_at", "name", NULL};
+static const enum store_job_sort SORT_OF[] = {STORE_JOBS_NEWEST, STORE_JOBS_OLDEST,
+                                              STORE_JOBS_CHANGED, STORE_JOBS_BY_NAME};
+static const char *const ARCHIVED[] = {"false", "true", "any", NULL};
+static const int ARCHIVED_OF[] = {0, 1, -1};
+static const char *const FIELDS[] = {
+    "id",          "number",     "kind",       "name",       "experiment",  "dataset",
+    "state",       "paused",     "archived",   "notes",      "labels",      "headline_metric",
+    "trial_count", "counts",     "steps",      "progress",   "best",        "revision",
+    "created_by",  "created_at", "updated_at", "started_at", "finished_at", NULL};
+
+static json_t *encode_labels(const struct store_job *job)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; rows && i < job->n_labels; i++) {
+        rows = api_append_take(rows, json_string(job->labels[i]));
+    }
+    return rows;
+}
+
+static json_t *encode_counts(const struct store_job *job)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "queued", (json_int_t)job->queued_count,
+                     "running", (json_int_t)job->running_count, "paused",
+                     (json_int_t)job->paused_count, "completed", (json_int_t)job->completed_count,
+                     "stopped", (json_int_t)job->stopped_count, "cancelled",
+                     (json_int_t)job->cancelled_count, "failed", (json_int_t)job->failed_count);
+}
+
+static double progress(const struct store_job *job)
+{
+    int64_t live = job->queued_count + job->running_count + job->paused_count;
+    if (live == 0) {
+        return 1.0;
+    }
+    return job->steps_total > 0 ? (double)job->steps_done / (double)job->steps_total : 0.0;
+}
+
+static json_t *encode_best(const struct store_job *job)
+{
+    return job->best_trial_id[0] ? json_pack("{s:s, s:o}", "trial", job->best_trial_id, "value",
+                                             jx_number(job->best_value))
+                                 : json_null();
+}
+
+static json_t *encode_experiment(const struct store_job *job)
+{
+    return job->experiment_id[0]
+               ? json_pack("{s:s, s:s}", "id", job->experiment_id, "name", job->experiment_name)
+               : json_null();
+}
+
+json_t *api_job_encode(const struct store_job *job, bool in_list)
+{
+    json_t *out = json_pack(
+        "{s:s, s:I, s:s, s:s, s:o, s:{s:s, s:s}, s:s, s:b, s:b, s:s, s:o, s:s, s:I, s:o, s:{s:I, "
+        "s:I}, s:o, s:o, s:I, s:s, s:s, s:s, s:s?, s:s?}",
+        "id", job->id, "number", (json_int_t)job->number, "kind", job->kind, "name", job->name,
+        "experiment", encode_experiment(job), "dataset", "id", job->dataset_id, "name",
+        job->dataset_name, "state", job->state, "paused", job->paused ? 1 : 0, "archived",
+        job->archived ? 1 : 0, "notes", job->notes, "labels", encode_labels(job), "headline_metric",
+        job->headline_metric, "trial_count", (json_int_t)job->trial_count, "counts",
+        encode_counts(job), "steps", "done", (json_int_t)job->steps_done, "total",
+        (json_int_t)job->steps_total, "progress", jx_number(progress(job)), "best",
+        encode_best(job), "revision", (json_int_t)job->revision, "created_by", job->created_by,
+        "created_at", job->created_at, "updated_at", job->updated_at, "started_at",
+        api_given(job->started_at), "finished_at", api_given(job->finished_at));
+    if (out && !in_list &&
+        (json_object_set_new(out, "submitted", api_document(job->submitted)) != 0 ||
+         json_object_set_new(out, "resolved", api_document(job->resolved)) != 0)) {
+        json_decref(out);
+        return NULL;
+    }
+    return out;
+}
+
+const char **api_labels(const json_t *labels, size_t *out_count)
+{
+    size_t n = json_array_size(labels);
+    const char **rows = calloc(n + 1, sizeof *rows);
+    for (size_t i = 0; rows && i < n; i++) {
+        rows[i] = json_string_value(json_array_get(labels, i));
+    }
+    *out_count = n;
+    return rows;
+}
+
+/* ---------------------------------------------------------------------------------------- list */
+
+struct list_query {
+    int64_t limit, wait;
+    const char *cursor, *search, *label, *experiment, *dataset, *created_after, *created_before;
+    int state, kind, sort, archived;
+    struct http_list fields;
+};
+
+#define QUERY(member) offsetof(struct list_query, member)
+static const struct http_param LIST_PARAMS[] = {
+    HTTP_PARAM_ROW_LIMIT(struct list_query, limit),
+    HTTP_PARAM_ROW_CURSOR(struct list_query, cursor),
+    HTTP_PARAM_ROW_WAIT(struct list_query, wait),
+    {"search", HTTP_PARAM_TEXT, QUERY(search), 1, 200, NULL},
+    {"label", HTTP_PARAM_TEXT, QUERY(label), 1, JOBS_LABEL_MAX, NULL},
+    {"experiment", HTTP_PARAM_ID, QUERY(experiment), 0, 0, NULL},
+    {"dataset", HTTP_PARAM_ID, QUERY(dataset), 0, 0, NULL},
+    {"created_after", HTTP_PARAM_TEXT, QUERY(created_after), 1, 40, NULL},
+    {"created_before", HTTP_PARAM_TEXT, QUERY(created_before), 1, 40, NULL},
+    {"state", HTTP_PARAM_CHOICE, QUERY(state), 0, 0, STATES},
+    {"kind", HTTP_PARAM_CHOICE, QUERY(kind), 0, 0, KINDS},
+    {"archived", HTTP_PARAM_CHOICE, QUERY(archived), 0, 0, ARCHIVED},
+    {"sort", HTTP_PARAM_CHOICE, QUERY(sort), 0, 0, SORTS},
+    {"fields", HTTP_PARAM_LIST, QUERY(fields), 0, 64, FIELDS},
+};
+
+/* GET /v1/jobs. 400 for a wrong parameter. */
+enum sv_status api_jobs_list(void *state, const struct http_request *req,
+                             struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct list_query query = {.limit = HTTP_LIMIT_DEFAULT, .state = -1, .kind = -1};
+    struct store_scope scope;
+    struct store_memory memory = {0};
+    struct store_job_list list;
+    struct api_list_poll poll;
+    bool done = false;
+    enum sv_status st = http_query_decode(req, LIST_PARAMS, API_COUNT(LIST_PARAMS), &query, err);
+    if (st == SV_OK) {
+        st = api_list_begin(ctx, req, out_resp, query.wait, &poll, &done, err);
+    }
+    if (st != SV_OK || done) {
+        return st;
+    }
+    api_scope(req, &scope);
+    struct store_job_filter filter = {.state = query.state < 0 ? NULL : STATES[query.state],
+                                      .kind = query.kind < 0 ? NULL : KINDS[query.kind],
+                                      .experiment_id = query.experiment,
+                                      .dataset_id = query.dataset,
+                                      .label = query.label,
+                                      .search = query.search,
+                                      .archived = ARCHIVED_OF[query.archived],
+                                      .created_after = query.created_after,
+                                      .created_before = query.created_before,
+                                      .sort = SORT_OF[query.sort]};
+    struct store_page page = {.limit = (size_t)query.limit, .cursor = query.cursor};
+    st = store_jobs_list(ctx->store, &scope, &filter, &page, &memory, &list, err);
+    if (st == SV_OK) {
+        json_t *rows = json_array();
+        for (size_t i = 0; i < list.n; i++) {
+            api_list_pair(&poll, list.rows[i].id, list.rows[i].revision);
+            rows = api_append_take(rows, api_job_encode(&list.rows[i], true));
+        }
+        rows = api_picked_take(rows, &query.fields);
+        st = api_list_end_take(ctx, req, out_resp, &poll, api_list_take(rows, list.next), err);
+    }
+    store_memory_clear(&memory);
+    return st;
+}
+
+/* ----------------------------------------------------------------------------------------- one */
+
+enum sv_status api_job_answer(struct api_ctx *ctx, const struct http_request *req,
+                              struct http_response *resp, int status, const char *id,
+                              const struct store_applied *applied, struct sv_error *err)
+{
+    struct store_scope scope;
+    struct store_memory memory = {0};
+    struct store_job job;
+    api_scope(req, &scope);
+    enum sv_status st = store_job_get(ctx->store, &scope, id, &memory, &job, err);
+    if (st == SV_OK) {
+        char etag[HTTP_ETAG_SIZE];
+        json_t *json = api_job_encode(&job, false);
+        json_t *done =
+            !applied ? NULL
+                     : json_pack("{s:I, s:I, s:I, s:I}", "changed", (json_int_t)applied->changed,
+                                 "requested", (json_int_t)applied->requested, "unchanged",
+                                 (json_int_t)applied->unchanged, "refused",
+                                 (json_int_t)applied->refused);
+        if (applied && json_object_set_new(json, "applied", done) != 0) {
+            json_decref(json);
+            json = NULL;
+        }
+        http_etag(req, job.revision, etag);
+        http_response_etag(resp, etag);
+        st = http_response_json_take(resp, status, json);
+    }
+    store_memory_clear(&memory);
+    return st;
+}
+
+struct show_query {
+    int64_t wait;
+};
+static const struct http_param SHOW_PARAMS[] = {HTTP_PARAM_ROW_WAIT(struct show_query, wait)};
+
+/* GET /v1/jobs/{id}: with the submitted and the resolved spec. 404. */
+enum sv_status api_jobs_get(void *state, const struct http_request *req,
+                            struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct show_query query = {0};
+    struct store_scope scope;
+    struct store_memory memory = {0};
+    struct store_job job;
+    struct api_poll poll;
+    bool done = false;
+    const char *id = http_path(req, "id");
+    enum sv_status st = http_query_decode(req, SHOW_PARAMS, API_COUNT(SHOW_PARAMS), &query, err);
+    if (st == SV_OK) {
+        st = api_poll_begin(ctx, req, out_resp, id, query.wait, &poll, &done, err);
+    }
+    if (st != SV_OK || done) {
+        return st;
+    }
+    api_scope(req, &scope);
+    st = store_job_get(ctx->store, &scope, id, &memory, &job, err);
+    if (st == SV_OK) {
+        st = api_poll_end_take(ctx, req, out_resp, &poll, id, job.revision,
+                               api_job_encode(&job, false), err);
+    }
+    store_memory_clear(&memory);
+    return st;
+}
+
+/* The revision that If-Match asks for: "r12-..." of a GET without parameters. 0: no condition. */
+static enum sv_status wanted_revision(struct api_ctx *ctx, const struct http_request *req,
+                                      const struct store_scope *scope, const char *id,
+                                      int64_t *out_revision, struct sv_error *err)
+{
+    struct store_memory memory = {0};
+    struct store_job job;
+    char etag[HTTP_ETAG_SIZE];
+    *out_revision = 0;
+    if (!http_header(req, "If-Match")) {
+        return SV_OK;
+    }
+    enum sv_status st = store_job_get(ctx->store, scope, id, &memory, &job, err);
+    if (st == SV_OK) {
+        http_etag(req, job.revision, etag);
+        *out_revision = job.revision;
+        if (!http_if_match(req, etag)) {
+            st = sv_fail_parameter(err, SV_ERR_PRECONDITION, "If-Match",
+                                   "the job has changed since");
+        }
+    }
+    store_memory_clear(&memory);
+    return st;
+}
+
+/* PATCH /v1/jobs/{id}: name, notes, labels. 404; 412; 422. */
+enum sv_status api_jobs_patch(void *state, const struct http_request *req,
+                              struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct jobs_edit edit = {0};
+    struct store_scope scope;
+    struct store_job_patch patch = {.archived = -1};
+    const char **labels = NULL;
+    const char *id = http_path(req, "id");
+    api_scope(req, &scope);
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st == SV_OK) {
+        st = jobs_edit_decode(req->json, &edit, err);
+    }
+    if (st == SV_OK) {
+        st = wanted_revision(ctx, req, &scope, id, &patch.if_revision, err);
+    }
+    if (st == SV_OK && edit.labels) {
+        labels = api_labels(edit.labels, &patch.n_labels);
+        st = labels ? SV_OK : api_no_memory(err);
+    }
+    if (st == SV_OK) {
+        patch.name = edit.name;
+        patch.notes = edit.notes;
+        patch.labels = labels;
+        st = store_job_patch(ctx->store, &scope, id, &patch, err);
+    }
+    free(labels);
+    return st == SV_OK ? api_job_answer(ctx, req, out_resp, 200, id, NULL, err) : st;
+}

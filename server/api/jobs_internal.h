@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Between the files about jobs and trials: how both are written, and verbs.
+ */
+#ifndef API_JOBS_INTERNAL_H
+#define API_JOBS_INTERNAL_H
+
+#include "server/api/answer_internal.h"
+#include "server/jobs/jobs.h"
+#include "server/jobs/verbs.h"
+#include "server/store/jobs.h"
+#include "server/store/trials.h"
+
+/* A job as JSON; in lists without the two documents. */
+json_t *api_job_encode(const struct store_job *job, bool in_list);
+/* The job, with its ETag, as the answer to a change; applied (may be NULL) says what a verb did. */
+SV_MUST_CHECK enum sv_status api_job_answer(struct api_ctx *ctx, const struct http_request *req,
+                                            struct http_response *resp, int status, const char *id,
+                                            const struct store_applied *applied,
+                                            struct sv_error *err);
+/* Labels as the store takes them: an array of count pointers into `labels`, freed by free(). NULL
+ * when out of memory. */
+const char **api_labels(const json_t *labels, size_t *out_count);
+
+/* A trial as JSON without documents. */
+json_t *api_trial_encode(const struct store_trial *trial);
+
+/* What can be asked of a job or a trial. */
+struct api_verb {
+    const char *name; /* first member: the last part of the path */
+    enum jobs_event event;
+    bool is_archive, archived; /* a flag of the job, no event */
+};
+/* Ended by a row without a name. */
+extern const struct api_verb api_verbs[];
+const struct api_verb *api_verb_find(const char *name);
+
+/* {"states": ["failed"]}: which trials a restart touches; JOBS_ALL_STATES for other verbs, whose
+ * body names nothing. body may be NULL. */
+SV_MUST_CHECK enum sv_status api_verb_decode(const json_t *body, const struct api_verb *verb,
+                                             unsigned *out_states, struct sv_error *err);
+/* Does it to a job; SV_ERR_WRONG_STATE when not one trial could take it. */
+SV_MUST_CHECK enum sv_status api_verb_apply(struct api_ctx *ctx, const struct store_scope *scope,
+                                            const char *job_id, const struct api_verb *verb,
+                                            unsigned states, struct store_applied *out_applied,
+                                            struct sv_error *err);
+
+#endif

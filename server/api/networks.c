@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * /v1/networks: the catalogue, and the analysis of a description before it is trained.
+ */
+#include "core/network/network.h"
+
+#include <string.h>
+
+#include "server/api/datasets_internal.h"
+#include "server/api/handlers_internal.h"
+
+/* GET /v1/networks: the catalogue, ordered by name. */
+enum sv_status api_networks_list(void *state, const struct http_request *req,
+                                 struct http_response *out_resp, struct sv_error *err)
+{
+    (void)state;
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    json_t *rows = json_array();
+    for (size_t i = 0; rows && i < nn_catalogue_count(); i++) {
+        json_t *row = nn_catalogue_get(nn_catalogue_name(i));
+        (void)json_object_del(row, "description");
+        if (json_array_append_new(rows, row) != 0) {
+            json_decref(rows);
+            rows = NULL;
+        }
+    }
+    return http_response_json_take(out_resp, 200, rows ? api_list_take(rows, NULL) : NULL);
+}
+
+/* GET /v1/networks/{name}: one template with its layers. 404. */
+enum sv_status api_networks_get(void *state, const struct http_request *req,
+                                struct http_response *out_resp, struct sv_error *err)
+{
+    (void)state;
+    const char *name = http_path(req, "name");
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    for (size_t i = 0; i < nn_catalogue_count(); i++) {
+        if (strcmp(nn_catalogue_name(i), name) == 0) {
+            return http_response_json_take(out_resp, 200, nn_catalogue_get(name));
+        }
+    }
+    return sv_fail(err, SV_ERR_NOT_FOUND, "there is no such network in the catalogue");
+}
+
+/* ------------------------------------------------------------------------------------ analysis */
+
+struct analysis_input {
+    size_t height, width, channels;
+};
+
+struct analysis {
+    const json_t *network;
+    const char *dataset;
+    struct analysis_input input;
+    bool input_given;
+    size_t classes;
+    size_t batch_size;
+};
+
+#define OFFSET(member) offsetof(struct analysis, member)
+#define INPUT(member)  offsetof(struct analysis_input, member)
+static const struct jx_field INPUT_FIELDS[] = {
+    {.name = "height",
+     .type = JX_SIZE,
+     .offset = INPUT(height),
+     .min = 1,
+     .max = 8192,
+     .required = true,
+     .doc = "rows of a picture"},
+    {.name = "width",
+     .type = JX_SIZE,
+     .offset = INPUT(width),
+     .min = 1,
+     .max = 8192,
+     .required = true,
+     .doc = "columns of a picture"},
+    {.name = "channels",
+     .type = JX_SIZE,
+     .offset = INPUT(channels),
+     .min = 1,
+     .max = 4096,
+     .required = true,
+     .doc = "values of a pixel"},
+    JX_END,
+};
+
+static const struct jx_field ANALYSIS_FIELDS[] = {
+    {.name = "network",
+     .type = JX_ANY,
+     .offset = OFFSET(network),
+     .required = true,
+     .doc = "as in a job"},
+    {.name = "dataset",
+     .type = JX_STRING,
+     .offset = OFFSET(dataset),
+     .min = 1,
+     .max = 64,
+     .doc = "id of a data set that gives image size and classes"},
+    {.name = "input",
+     .type = JX_OBJECT,
+     .offset = OFFSET(input),
+     .given = JX_GIVEN(struct analysis, input_given),
+     .fields = INPUT_FIELDS,
+     .doc = "instead of a data set, with classes"},
+    {.name = "classes",
+     .type = JX_SIZE,
+     .offset = OFFSET(classes),
+     .min = 1,
+     .max = 1000000,
+     .doc = "instead of a data set, with input"},
+    {.name = "batch_size",
+     .type = JX_SIZE,
+     .offset = OFFSET(batch_size),
+     .min = 1,
+     .max = 65536,
+     .fallback = "128",
+     .doc = "what the bytes are counted for"},
+    JX_END,
+};
+
+static enum sv_status decode_analysis(const json_t *body, struct analysis *out_analysis,
+                                      struct sv_error *err)
+{
+    enum sv_status st = api_decode(ANALYSIS_FIELDS, body, out_analysis, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    if (!json_is_object(out_analysis->network)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/network", "must be an object");
+    }
+    bool has_input = out_analysis->input_given, has_classes = out_analysis->classes > 0;
+    if (out_analysis->dataset && (has_input || has_classes)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset",
+                          "a data set gives input and classes already");
+    }
+    if (has_input != has_classes) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, has_classes ? "/input" : "/classes",
+                          "input and classes are given together");
+    }
+    return SV_OK;
+}
+
+/* Image size and classes of the request, from where it has them. */
+static enum sv_status bind_analysis(struct api_ctx *ctx, const struct http_request *req,
+                                    const struct analysis *analysis, struct nn_network_bind *out,
+                                    struct sv_error *err)
+{
+    struct jobs_dataset dataset = {.height = analysis->input.height,
+                                   .width = analysis->input.width,
+                                   .channels = analysis->input.channels,
+                                   .classes = analysis->classes};
+    if (analysis->dataset) {
+        enum sv_status st = api_dataset_for_spec(ctx, req, analysis->dataset, &dataset, err);
+        if (st != SV_OK) {
+            return st;
+        }
+    }
+    *out = (struct nn_network_bind){.height = dataset.height,
+                                    .width = dataset.width,
+                                    .channels = dataset.channels,
+                                    .classes = dataset.classes};
+    return SV_OK;
+}
+
+/* POST /v1/networks/analyze: a report on a description, good or bad; 200 in both cases. 422 for a
+ * body that is no such request. */
+enum sv_status api_networks_analyze(void *state, const struct http_request *req,
+                                    struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct analysis analysis = {0};
+    struct nn_network_bind bind = {0};
+    struct nn_error nn = {0};
+    json_t *report = NULL;
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st == SV_OK) {
+        st = decode_analysis(req->json, &analysis, err);
+    }
+    if (st != SV_OK) {
+        return st;
+    }
+    st = bind_analysis(ctx, req, &analysis, &bind, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    bool bound = analysis.dataset || analysis.input_given;
+    if (nn_network_analyze(analysis.network, bound ? &bind : NULL, analysis.batch_size, &report,
+                           &nn) != NN_OK) {
+        return sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);
+    }
+    return http_response_json_take(out_resp, 200, report);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The route table. api-spec/openapi.yaml describes the same paths; a lint compares the two.
+ */
+#include "server/api/csv_internal.h"
+#include "server/api/handlers_internal.h"
+
+#define READ(pattern_, handler_)                                                                   \
+    {                                                                                              \
+        .method = "GET", .pattern = (pattern_), .handler = (handler_), .role = HTTP_ROLE_VIEWER    \
+    }
+#define READ_AS(pattern_, handler_, types_)                                                        \
+    {                                                                                              \
+        .method = "GET", .pattern = (pattern_), .handler = (handler_), .role = HTTP_ROLE_VIEWER,   \
+        .produces = (types_)                                                                       \
+    }
+#define OPEN(pattern_, handler_)                                                                   \
+    {                                                                                              \
+        .method = "GET", .pattern = (pattern_), .handler = (handler_), .role = HTTP_ROLE_PUBLIC    \
+    }
+#define WRITE(method_, pattern_, handler_, body_)                                                  \
+    {                                                                                              \
+        .method = (method_), .pattern = (pattern_), .handler = (handler_),                         \
+        .role = HTTP_ROLE_SUBMITTER, .body = (body_)                                               \
+    }
+#define VERB(pattern_, handler_) WRITE("POST", pattern_, handler_, HTTP_BODY_JSON_OPTIONAL)
+
+#define JSON_OR_CSV "application/json, text/csv"
+
+static const struct http_route ROUTES[] = {
+    OPEN("/healthz", api_healthz_get),
+    OPEN("/readyz", api_readyz_get),
+    OPEN("/openapi.json", api_openapi_get),
+    READ_AS("/metrics", api_metrics_get, "text/plain"),
+    READ_AS("/v1/events", api_events_get, "text/event-stream"),
+
+    READ("/v1/networks", api_networks_list),
+    /* Reads only, but with a body. */
+    {.method = "POST",
+     .pattern = "/v1/networks/analyze",
+     .handler = api_networks_analyze,
+     .role = HTTP_ROLE_VIEWER,
+     .body = HTTP_BODY_JSON},
+    READ("/v1/networks/{name}", api_networks_get),
+
+    READ("/v1/datasets", api_datasets_list),
+    WRITE("POST", "/v1/datasets", api_datasets_post, HTTP_BODY_JSON),
+    READ("/v1/datasets/{id}", api_datasets_get),
+    WRITE("PATCH", "/v1/datasets/{id}", api_datasets_patch, HTTP_BODY_JSON),
+    WRITE("DELETE", "/v1/datasets/{id}", api_datasets_delete, HTTP_BODY_NONE),
+    {.method = "PUT",
+     .pattern = "/v1/datasets/{id}/files/{name}",
+     .handler = api_files_put,
+     .role = HTTP_ROLE_SUBMITTER,
+     .body = HTTP_BODY_SPOOL,
+     .content_type = "application/octet-stream",
+     .before_body = api_files_before},
+    READ("/v1/datasets/{id}/items", api_items_list),
+    READ_AS("/v1/datasets/{id}/items/{n}/image", api_items_image, "image/png"),
+
+    READ("/v1/experiments", api_experiments_list),
+    WRITE("POST", "/v1/experiments", api_experiments_post, HTTP_BODY_JSON),
+    READ("/v1/experiments/{id}", api_experiments_get),
+    WRITE("PATCH", "/v1/experiments/{id}", api_experiments_patch, HTTP_BODY_JSON),
+
+    READ("/v1/jobs", api_jobs_list),
+    WRITE("POST", "/v1/jobs", api_jobs_post, HTTP_BODY_JSON),
+    WRITE("POST", "/v1/jobs/bulk", api_jobs_bulk, HTTP_BODY_JSON),
+    READ("/v1/jobs/{id}", api_jobs_get),
+    WRITE("PATCH", "/v1/jobs/{id}", api_jobs_patch, HTTP_BODY_JSON),
+    VERB("/v1/jobs/{id}/pause", api_jobs_pause),
+    VERB("/v1/jobs/{id}/resume", api_jobs_resume),
+    VERB("/v1/jobs/{id}/stop", api_jobs_stop),
+    VERB("/v1/jobs/{id}/cancel", api_jobs_cancel),
+    VERB("/v1/jobs/{id}/restart", api_jobs_restart),
+    VERB("/v1/jobs/{id}/archive", api_jobs_archive),
+    VERB("/v1/jobs/{id}/unarchive", api_jobs_unarchive),
+    READ("/v1/jobs/{id}/trials", api_jobs_trials),
+    READ_AS("/v1/jobs/{id}/results", api_jobs_results, JSON_OR_CSV),
+    READ_AS("/v1/jobs/{id}/results.csv", api_jobs_results_csv, "text/csv"),
+
+    READ("/v1/trials/{id}", api_trials_get),
+    WRITE("PATCH", "/v1/trials/{id}", api_trials_patch, HTTP_BODY_JSON),
+    VERB("/v1/trials/{id}/pause", api_trials_pause),
+    VERB("/v1/trials/{id}/resume", api_trials_resume),
+    VERB("/v1/trials/{id}/stop", api_trials_stop),
+    VERB("/v1/trials/{id}/cancel", api_trials_cancel),
+    VERB("/v1/trials/{id}/restart", api_trials_restart),
+    READ("/v1/trials/{id}/metrics", api_trials_metrics),
+    READ("/v1/trials/{id}/evaluations", api_trials_evaluations),
+    READ_AS("/v1/trials/{id}/confusion-matrix", api_trials_confusion, JSON_OR_CSV),
+    READ_AS("/v1/trials/{id}/confusion-matrix.csv", api_trials_confusion_csv, "text/csv"),
+    READ("/v1/trials/{id}/predictions", api_trials_predictions),
+    READ("/v1/trials/{id}/log", api_trials_log),
+    READ_AS("/v1/trials/{id}/network", api_trials_network, "application/octet-stream"),
+};
+
+const struct http_route *api_routes(size_t *out_count)
+{
+    *out_count = API_COUNT(ROUTES);
+    return ROUTES;
+}

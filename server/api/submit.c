@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * POST /v1/jobs: understand a job, and store it with all its trials, or only say what it would be.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/metrics/metrics.h"
+#include "server/api/datasets_internal.h"
+#include "server/api/handlers_internal.h"
+#include "server/api/jobs_internal.h"
+#include "server/config/config.h"
+
+struct resolve_ctx {
+    struct api_ctx *api;
+    const struct http_request *req;
+};
+
+static enum sv_status find_dataset(void *ctx, const char *id, struct jobs_dataset *out_dataset,
+                                   struct sv_error *err)
+{
+    const struct resolve_ctx *resolve = ctx;
+    return api_dataset_for_spec(resolve->api, resolve->req, id, out_dataset, err);
+}
+
+/* "validation_accuracy" is the accuracy of the validation part. */
+static bool higher_is_better(const char *headline)
+{
+    const char *name = strchr(headline, '_');
+    const struct nn_metric *metric = name ? nn_metric_find(name + 1) : NULL;
+    return !metric || metric->direction == NN_DIRECTION_HIGHER;
+}
+
+/* Texts of the trials, in one array each, freed by free_texts. */
+static void free_texts(struct store_trial_new *trials, size_t n)
+{
+    for (size_t i = 0; trials && i < n; i++) {
+        free((void *)(uintptr_t)trials[i].parameters);
+        free((void *)(uintptr_t)trials[i].resolved);
+    }
+    free(trials);
+}
+
+static struct store_trial_new *make_trials(const struct jobs_plan *plan)
+{
+    struct store_trial_new *trials = calloc(plan->trial_count, sizeof *trials);
+    for (size_t i = 0; trials && i < plan->trial_count; i++) {
+        const struct jobs_trial *from = &plan->trials[i];
+        json_t *attempts = json_object_get(from->resolved, "max_attempts");
+        trials[i].parameters = jx_dump(from->parameters, NULL);
+        trials[i].resolved = jx_dump(from->resolved, NULL);
+        trials[i].seed = from->seed;
+        trials[i].max_attempts = (int)json_integer_value(attempts);
+        memcpy(trials[i].hash, from->hash, sizeof trials[i].hash);
+        if (!trials[i].parameters || !trials[i].resolved) {
+            free_texts(trials, plan->trial_count);
+            return NULL;
+        }
+    }
+    return trials;
+}
+
+static enum sv_status store_plan(struct api_ctx *ctx, const struct http_request *req,
+                                 const struct jobs_plan *plan, const struct store_idempotency *key,
+                                 struct store_created *out_created, struct sv_error *err)
+{
+    struct store_scope scope;
+    size_t n_labels = 0;
+    char *submitted = jx_dump(req->json, NULL), *resolved = jx_dump(plan->resolved, NULL);
+    const char **labels = api_labels(plan->labels, &n_labels);
+    struct store_trial_new *trials = make_trials(plan);
+    enum sv_status st = api_no_memory(err);
+    if (submitted && resolved && labels && trials) {
+        struct store_job_new job = {
+            .name = plan->name,
+            .experiment = plan->experiment,
+            .dataset_id = plan->dataset_id,
+            .kind = plan->kind,
+            .submitted = submitted,
+            .resolved = resolved,
+            .headline_metric = plan->headline_metric,
+            .headline_higher_is_better = higher_is_better(plan->headline_metric),
+            .notes = plan->notes,
+            .labels = labels,
+            .n_labels = n_labels,
+            .trials = trials,
+            .n_trials = plan->trial_count,
+        };
+        memcpy(job.hash, plan->hash, sizeof job.hash);
+        api_scope(req, &scope);
+        st = store_job_submit(ctx->store, &scope, &job, key, out_created, err);
+    }
+    free(submitted);
+    free(resolved);
+    free(labels);
+    free_texts(trials, plan->trial_count);
+    return st;
+}
+
+struct submit_query {
+    bool dry_run;
+};
+static const struct http_param SUBMIT_PARAMS[] = {
+    {"dry_run", HTTP_PARAM_BOOL, offsetof(struct submit_query, dry_run), 0, 0, NULL}};
+
+/* POST /v1/jobs: 201 with the job; 200 with the plan for dry_run=true; 409 data set not ready; 422
+ * with the pointer of the mistake, and all issues of a network that cannot be built. */
+enum sv_status api_jobs_post(void *state, const struct http_request *req,
+                             struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct submit_query query = {0};
+    struct resolve_ctx resolve = {ctx, req};
+    struct jobs_context context = {
+        .find_dataset = find_dataset,
+        .ctx = &resolve,
+        .max_trials = (size_t)ctx->config->max_trials,
+        .trial_memory_bytes = (uint64_t)ctx->config->trial_memory_bytes,
+    };
+    struct jobs_plan *plan = NULL;
+    json_t *issues = NULL;
+    struct store_idempotency key;
+    struct store_created created;
+    bool has_key = false;
+    enum sv_status st =
+        http_query_decode(req, SUBMIT_PARAMS, API_COUNT(SUBMIT_PARAMS), &query, err);
+    if (st == SV_OK) {
+        st = api_idempotency(req, &key, &has_key, err);
+    }
+    if (st == SV_OK) {
+        st = jobs_resolve(req->json, &context, &plan, &issues, err);
+    }
+    if (issues) {
+        http_response_extra_take(out_resp, "issues", issues);
+    }
+    if (st == SV_OK && query.dry_run) {
+        st = http_response_json_take(out_resp, 200, jobs_plan_encode(plan));
+    } else if (st == SV_OK) {
+        st = store_plan(ctx, req, plan, has_key ? &key : NULL, &created, err);
+        if (st == SV_OK) {
+            api_replayed(out_resp, &created);
+            http_response_location(out_resp, "/v1/jobs/%s", created.id);
+            st = api_job_answer(ctx, req, out_resp, 201, created.id, NULL, err);
+        }
+    }
+    jobs_plan_destroy(plan);
+    return st;
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * /v1/trials/{id} and /v1/jobs/{id}/trials: show, list, edit, verbs.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/api/handlers_internal.h"
+#include "server/api/jobs_internal.h"
+#include "server/api/series_internal.h"
+#include "server/store/events.h"
+
+/* ------------------------------------------------------------------------------------- encoding */
+
+static const struct {
+    const char *class, *text;
+} FAILURES[] = {
+    {"invalid_input", "The data or the job cannot be trained with"},
+    {"diverged", "Training diverged"},
+    {"out_of_memory", "The memory limit was reached"},
+    {"crashed", "The process crashed"},
+    {"timeout", "A time limit was reached"},
+    {"worker_lost", "The worker was lost"},
+    {"internal", "A bug of the service"},
+};
+
+static void explain_failure(const struct store_trial *t, char *out, size_t size)
+{
+    const char *text = "Failed";
+    for (size_t i = 0; i < API_COUNT(FAILURES); i++) {
+        text = strcmp(FAILURES[i].class, t->error_class) == 0 ? FAILURES[i].text : text;
+    }
+    (void)snprintf(out, size, "%s, in attempt %lld of %lld: %s", text, (long long)t->attempt,
+                   (long long)t->max_attempts, t->error_text);
+}
+
+/* One sentence for a person: what the trial does, or why it is where it is. */
+static void explain(const struct store_trial *t, char *out, size_t size)
+{
+    if (t->error_class) {
+        explain_failure(t, out, size);
+    } else if (strcmp(t->state, "queued") == 0 && t->held) {
+        (void)snprintf(out, size, "Waits: its job is paused.");
+    } else if (strcmp(t->state, "queued") == 0 && t->attempt > 0) {
+        (void)snprintf(out, size, "Waits to go on from step %lld after attempt %lld of %lld.",
+                       (long long)t->checkpoint_step, (long long)t->attempt,
+                       (long long)t->max_attempts);
+    } else if (strcmp(t->state, "queued") == 0) {
+        (void)snprintf(out, size, "Waits for a worker.");
+    } else if (strcmp(t->state, "running") == 0) {
+        (void)snprintf(out, size, "Is %s, at step %lld of %lld.",
+                       t->phase[0] ? t->phase : "starting", (long long)t->step,
+                       (long long)t->total_steps);
+    } else if (strcmp(t->state, "paused") == 0) {
+        (void)snprintf(out, size, "Paused at step %lld.", (long long)t->step);
+    } else if (strcmp(t->state, "completed") == 0) {
+        (void)snprintf(out, size, "Completed after %lld steps.", (long long)t->step);
+    } else if (strcmp(t->state, "stopped") == 0) {
+        (void)snprintf(out, size, "Stopped by a person after %lld steps; its result is kept.",
+                       (long long)t->step);
+    } else {
+        (void)snprintf(out, size, "Cancelled; nothing is kept.");
+    }
+}
+
+static const char *wish(const struct store_trial *t)
+{
+    return t->cancel_requested  ? "cancel"
+           : t->stop_requested  ? "stop"
+           : t->pause_requested ? "pause"
+                                : NULL;
+}
+
+static json_t *encode_error(const struct store_trial *t)
+{
+    return t->error_class ? json_pack("{s:s, s:s?}", "class", t->error_class, "text", t->error_text)
+                          : json_null();
+}
+
+json_t *api_trial_encode(const struct store_trial *t)
+{
+    char sentence[512];
+    explain(t, sentence, sizeof sentence);
+    json_t *headline = isnan(t->headline_value) ? json_null() : jx_number(t->headline_value);
+    json_t *total = t->total_steps > 0 ? json_integer(t->total_steps) : json_null();
+    return json_pack(
+        "{s:s, s:I, s:{s:s, s:I}, s:s, s:I, s:o, s:I, s:s, s:o, s:s?, s:b, s:b, s:s, s:I, s:o, "
+        "s:I, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:s?, s:s?, s:s?}",
+        "id", t->id, "number", (json_int_t)t->number, "job", "id", t->job_id, "number",
+        (json_int_t)t->job_number, "dataset", t->dataset_id, "index", (json_int_t)t->index,
+        "parameters", api_document(t->parameters), "seed", (json_int_t)t->seed, "state", t->state,
+        "explanation", jx_text(sentence, SIZE_MAX), "requested", wish(t), "held", t->held ? 1 : 0,
+        "discarded", t->discarded ? 1 : 0, "notes", t->notes, "step", (json_int_t)t->step,
+        "total_steps", total, "epoch", (json_int_t)t->epoch, "phase", t->phase, "checkpoint_step",
+        (json_int_t)t->checkpoint_step, "attempt", (json_int_t)t->attempt, "max_attempts",
+        (json_int_t)t->max_attempts, "headline_metric", t->headline_metric, "headline_value",
+        headline, "error", encode_error(t), "seconds", jx_number(t->seconds), "hash", t->hash,
+        "created_at", t->created_at, "queued_at", t->queued_at, "started_at",
+        api_given(t->started_at), "finished_at", api_given(t->finished_at), "progress_at",
+        api_given(t->progress_at));
+}
+
+static json_t *encode_attempts(const struct store_attempt_list *list)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < list->n; i++) {
+        const struct store_attempt *a = &list->rows[i];
+        json_t *resumed = a->resumed_step < 0 ? json_null() : json_integer(a->resumed_step);
+        json_t *row = json_pack(
+            "{s:I, s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:s?, s:o, s:b, s:s?, s:s?, "
+            "s:s?}",
+            "fence", (json_int_t)a->fence, "n", (json_int_t)a->n, "worker", a->worker_id, "host",
+            a->host, "core_build", a->core_build, "core_type", a->core_type, "instruction_set",
+            a->instruction_set, "libraries", a->libraries, "cpu", a->cpu, "threads",
+            (json_int_t)a->threads, "claimed_at", a->claimed_at, "ended_at", api_given(a->ended_at),
+            "resumed_step", resumed, "bits_may_differ", a->bits_may_differ ? 1 : 0, "outcome",
+            a->outcome, "error_class", a->error_class, "error_text", a->error_text);
+        rows = api_append_take(rows, row);
+    }
+    return rows;
+}
+
+/* -------------------------------------------------------------------------------------- one */
+
+/* Resolved spec, attempts and summaries: what only a trial's own page shows. */
+static enum sv_status add_rest(struct api_ctx *ctx, const struct store_scope *scope,
+                               const struct store_trial *trial, struct store_memory *memory,
+                               json_t *out, struct sv_error *err)
+{
+    struct store_attempt_list attempts;
+    struct store_summary_list summaries;
+    enum sv_status st = store_attempts_list(ctx->store, scope, trial->id, memory, &attempts, err);
+    if (st == SV_OK) {
+        st = store_summaries_list(ctx->store, scope, trial->id, memory, &summaries, err);
+    }
+    if (st != SV_OK) {
+        return st;
+    }
+    bool ok = json_object_set_new(out, "resolved", api_document(trial->resolved)) == 0 &&
+              json_object_set_new(out, "attempts", encode_attempts(&attempts)) == 0 &&
+              json_object_set_new(out, "summaries", api_summaries_encode(&summaries)) == 0;
+    return ok ? SV_OK : api_no_memory(err);
+}
+
+static enum sv_status read_trial(struct api_ctx *ctx, const struct http_request *req,
+                                 const char *id, char out_job_id[SV_ID_SIZE], int64_t *out_revision,
+                                 json_t **out_json, struct sv_error *err)
+{
+    struct store_scope scope;
+    struct store_memory memory = {0};
+    struct store_trial trial;
+    json_t *json = NULL;
+    api_scope(req, &scope);
+    enum sv_status st = store_trial_get(ctx->store, &scope, id, &memory, &trial, err);
+    if (st == SV_OK) {
+        json = api_trial_encode(&trial);
+        st = json ? add_rest(ctx, &scope, &trial, &memory, json, err) : api_no_memory(err);
+    }
+    if (st == SV_OK) {
+        memcpy(out_job_id, trial.job_id, SV_ID_SIZE);
+        *out_revision = trial.job_revision;
+        *out_json = json_incref(json);
+    }
+    json_decref(json);
+    store_memory_clear(&memory);
+    return st;
+}
+
+struct show_query {
+    int64_t wait;
+};
+static const struct http_param SHOW_PARAMS[] = {HTTP_PARAM_ROW_WAIT(struct show_query, wait)};
+
+/* GET /v1/trials/{id}: with resolved spec, attempts and metric summaries. 404. */
+enum sv_status api_trials_get(void *state, const struct http_request *req,
+                              struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct show_query query = {0};
+    struct api_poll poll;
+    char job_id[SV_ID_SIZE];
+    int64_t revision;
+    json_t *json;
+    bool done = false;
+    const char *id = http_path(req, "id");
+    enum sv_status st = http_query_decode(req, SHOW_PARAMS, API_COUNT(SHOW_PARAMS), &query, err);
+    if (st == SV_OK) {
+        st = api_poll_begin(ctx, req, out_resp, id, query.wait, &poll, &done, err);
+    }
+    if (st != SV_OK || done) {
+        return st;
+    }
+    st = read_trial(ctx, req, id, job_id, &revision, &json, err);
+    return st == SV_OK ? api_poll_end_take(ctx, req, out_resp, &poll, job_id, revision, json, err)
+                       : st;
+}
+
+static enum sv_status answer(struct api_ctx *ctx, const struct http_request *req,
+                             struct http_response *resp, const char *effect, struct sv_error *err)
+{
+    char job_id[SV_ID_SIZE], etag[HTTP_ETAG_SIZE];
+    int64_t revision;
+    json_t *json;
+    enum sv_status st = read_trial(ctx, req, http_path(req, "id"), job_id, &revision, &json, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    if (effect && json_object_set_new(json, "effect", json_string(effect)) != 0) {
+        json_decref(json);
+        return api_no_memory(err);
+    }
+    http_etag(req, revision, etag);
+    http_response_etag(resp, etag);
+    return http_response_json_take(resp, 200, json);
+}
+
+struct patch_body {
+    const char *notes;
+    bool discarded, discarded_given;
+};
+static const struct jx_field PATCH_FIELDS[] = {
+    {.name = "notes",
+     .type = JX_STRING,
+     .offset = offsetof(struct patch_body, notes),
+     .max = JOBS_NOTES_MAX,
+     .doc = "remarks"},
+    {.name = "discarded",
+     .type = JX_BOOL,
+     .offset = offsetof(struct patch_body, discarded),
+     .given = JX_GIVEN(struct patch_body, discarded_given),
+     .doc = "left out of results and of the best trial"},
+    JX_END,
+};
+
+/* PATCH /v1/trials/{id}: notes, discarded. 404; 422. */
+enum sv_status api_trials_patch(void *state, const struct http_request *req,
+                                struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct patch_body body = {0};
+    struct store_scope scope;
+    api_scope(req, &scope);
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st == SV_OK) {
+        st = api_decode_patch(PATCH_FIELDS, req->json, &body, err);
+    }
+    if (st == SV_OK) {
+        int discarded = !body.discarded_given ? -1 : body.discarded ? 1 : 0;
+        st =
+            store_trial_patch(ctx->store, &scope, http_path(req, "id"), body.notes, discarded, err);
+    }
+    return st == SV_OK ? answer(ctx, req, out_resp, NULL, err) : st;
+}
+
+static enum sv_status run(void *state, const struct http_request *req, struct http_response *resp,
+                          enum jobs_event event, struct sv_error *err)
+{
+    static const char *const effects[] = {[STORE_REFUSED] = "refused",
+                                          [STORE_UNCHANGED] = "unchanged",
+                                          [STORE_REQUESTED] = "requested",
+                                          [STORE_CHANGED] = "changed"};
+    static const struct jx_field no_fields[] = {JX_END};
+    struct api_ctx *ctx = state;
+    struct jobs_verb verb;
+    struct store_scope scope;
+    enum store_effect effect = STORE_REFUSED;
+    char nothing;
+    api_scope(req, &scope);
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st == SV_OK && req->json) {
+        st = api_decode(no_fields, req->json, &nothing, err);
+    }
+    if (st == SV_OK) {
+        jobs_verb_make(event, JOBS_ALL_STATES, &verb);
+        st = store_trial_apply(ctx->store, &scope, http_path(req, "id"), &verb.store, &effect, err);
+    }
+    return st == SV_OK ? answer(ctx, req, resp, effects[effect], err) : st;
+}
+
+/* POST /v1/trials/{id}/<verb>: 200 with the trial and what happened; 404; 409. */
+#define TRIAL_VERB(verb, event)                                                                    \
+    enum sv_status api_trials_##verb(void *state, const struct http_request *req,                  \
+                                     struct http_response *out_resp, struct sv_error *err)         \
+    {                                                                                              \
+        return run(state, req, out_resp, event, err);                                              \
+    }
+TRIAL_VERB(pause, JOBS_EVENT_PAUSE)
+TRIAL_VERB(resume, JOBS_EVENT_RESUME)
+TRIAL_VERB(stop, JOBS_EVENT_STOP)
+TRIAL_VERB(cancel, JOBS_EVENT_CANCEL)
+TRIAL_VERB(restart, JOBS_EVENT_RESTART)
+
+/* ---------------------------------------------------------------------------------------- list */
+
+static const char *const STATES[] = {"queued",  "running",   "paused", "completed",
+                                     "stopped", "cancelled", "failed", NULL};
+static const char *const CLASSES[] = {"invalid_input", "diverged",    "out_of_memory", "crashed",
+                                      "timeout",       "worker_lost", "internal",      NULL};
+static const char *const DISCARDED[] = {"false", "true", "any", NULL};
+static const int DISCARDED_OF[] = {0, 1, -1};
+static const char *const SORTS[] = {"index", "-created_at", "best",        "worst",
+                                    "state", "started_at",  "finished_at", NULL};
+static const enum store_trial_sort SORT_OF[] = {
+    STORE_TRIALS_BY_INDEX, STORE_TRIALS_NEWEST,  STORE_TRIALS_BEST,    STORE_TRIALS_WORST,
+    STORE_TRIALS_BY_STATE, STORE_TRIALS_STARTED, STORE_TRIALS_FINISHED};
+static const char *const FIELDS[] = {"id",
+                                     "number",
+                                     "job",
+                                     "dataset",
+                                     "index",
+                                     "parameters",
+                                     "seed",
+                                     "state",
+                                     "explanation",
+                                     "requested",
+                                     "held",
+                                     "discarded",
+                                     "notes",
+                                     "step",
+                                     "total_steps",
+                                     "epoch",
+                                     "phase",
+                                     "checkpoint_step",
+                                     "attempt",
+                                     "max_attempts",
+                                     "headline_metric",
+                                     "headline_value",
+                                     "error",
+                                     "seconds",
+                                     "hash",
+                                     "created_at",
+                                     "queued_at",
+                                     "started_at",
+                                     "finished_at",
+                                     "progress_at",
+                                     NULL};
+
+struct list_query {
+    int64_t limit, wait;
+    const char *cursor;
+    int state, error_class, discarded, sort;
+    struct http_list fields;
+};
+
+#define QUERY(member) offsetof(struct list_query, member)
+static const struct http_param LIST_PARAMS[] = {
+    HTTP_PARAM_ROW_LIMIT(struct list_query, limit),
+    HTTP_PARAM_ROW_CURSOR(struct list_query, cursor),
+    HTTP_PARAM_ROW_WAIT(struct list_query, wait),
+    {"state", HTTP_PARAM_CHOICE, QUERY(state), 0, 0, STATES},
+    {"error_class", HTTP_PARAM_CHOICE, QUERY(error_class), 0, 0, CLASSES},
+    {"discarded", HTTP_PARAM_CHOICE, QUERY(discarded), 0, 0, DISCARDED},
+    {"sort", HTTP_PARAM_CHOICE, QUERY(sort), 0, 0, SORTS},
+    {"fields", HTTP_PARAM_LIST, QUERY(fields), 0, 64, FIELDS},
+};
+
+static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *req,
+                                const struct list_query *query, int64_t *out_revision,
+                                json_t **out_json, struct sv_error *err)
+{
+    struct store_scope scope;
+    struct store_memory memory = {0};
+    struct store_trial_list list;
+    const char *job_id = http_path(req, "id");
+    struct store_trial_filter filter = {
+        .job_id = job_id,
+        .state = query->state < 0 ? NULL : STATES[query->state],
+        .error_class = query->error_class < 0 ? NULL : CLASSES[query->error_class],
+        .discarded = DISCARDED_OF[query->discarded],
+        .sort = SORT_OF[query->sort],
+    };
+    struct store_page page = {.limit = (size_t)query->limit, .cursor = query->cursor};
+    api_scope(req, &scope);
+    /* First the revision, so that the ETag is never newer than the rows. */
+    enum sv_status st =
+        store_revision_get(ctx->store, &scope, STORE_SUBJECT_JOB, job_id, out_revision, err);
+    if (st == SV_OK) {
+        st = store_trials_list(ctx->store, &scope, &filter, &page, &memory, &list, err);
+    }
+    if (st == SV_OK) {
+        json_t *rows = json_array();
+        for (size_t i = 0; i < list.n; i++) {
+            rows = api_append_take(rows, api_trial_encode(&list.rows[i]));
+        }
+        *out_json = api_list_take(api_picked_take(rows, &query->fields), list.next);
+    }
+    store_memory_clear(&memory);
+    return st;
+}
+
+/* GET /v1/jobs/{id}/trials. 404; 400 for a wrong parameter. */
+enum sv_status api_jobs_trials(void *state, const struct http_request *req,
+                               struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct list_query query = {
+        .limit = HTTP_LIMIT_DEFAULT, .state = -1, .error_class = -1, .discarded = 2};
+    struct api_poll poll;
+    int64_t revision;
+    json_t *json;
+    bool done = false;
+    const char *job_id = http_path(req, "id");
+    enum sv_status st = http_query_decode(req, LIST_PARAMS, API_COUNT(LIST_PARAMS), &query, err);
+    if (st == SV_OK) {
+        st = api_poll_begin(ctx, req, out_resp, job_id, query.wait, &poll, &done, err);
+    }
+    if (st != SV_OK || done) {
+        return st;
+    }
+    st = read_list(ctx, req, &query, &revision, &json, err);
+    return st == SV_OK ? api_poll_end_take(ctx, req, out_resp, &poll, job_id, revision, json, err)
+                       : st;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What people ask of jobs: pause, resume, stop, cancel, restart, archive, for one job or for many.
+ *
+ *   pause    starts no new trials; running ones go on
+ *   resume   starts trials again, paused ones too
+ *   stop     running trials finish their step, are evaluated and kept; waiting ones are cancelled
+ *   cancel   nothing is kept of trials that are not finished
+ *   restart  stopped, cancelled and failed trials (or those in the states named) run again
+ */
+#include <string.h>
+
+#include "server/api/handlers_internal.h"
+#include "server/api/jobs_internal.h"
+
+enum { BULK_MAX = 500 };
+
+const struct api_verb api_verbs[] = {
+    {"pause", JOBS_EVENT_PAUSE, false, false},     {"resume", JOBS_EVENT_RESUME, false, false},
+    {"stop", JOBS_EVENT_STOP, false, false},       {"cancel", JOBS_EVENT_CANCEL, false, false},
+    {"restart", JOBS_EVENT_RESTART, false, false}, {"archive", JOBS_EVENT_COUNT, true, true},
+    {"unarchive", JOBS_EVENT_COUNT, true, false},  {0},
+};
+
+const struct api_verb *api_verb_find(const char *name)
+{
+    for (const struct api_verb *verb = api_verbs; verb->name; verb++) {
+        if (strcmp(verb->name, name) == 0) {
+            return verb;
+        }
+    }
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------------------- bodies */
+
+static const struct jx_choice RESTARTABLE[] = {
+    {"stopped", JOBS_STOPPED, "ended early by a person"},
+    {"cancelled", JOBS_CANCELLED, "ended without a result"},
+    {"failed", JOBS_FAILED, "ended by a mistake"},
+    JX_END,
+};
+static const struct jx_field STATE_ITEM = {
+    .name = "state", .type = JX_ENUM, .choices = RESTARTABLE};
+
+struct verb_body {
+    const json_t *states;
+};
+static const struct jx_field NO_FIELDS[] = {JX_END};
+static const struct jx_field RESTART_FIELDS[] = {
+    {.name = "states",
+     .type = JX_ARRAY,
+     .offset = offsetof(struct verb_body, states),
+     .items = &STATE_ITEM,
+     .min_items = 1,
+     .max_items = 3,
+     .doc = "which trials run again; default: all that can"},
+    JX_END,
+};
+
+enum sv_status api_verb_decode(const json_t *body, const struct api_verb *verb,
+                               unsigned *out_states, struct sv_error *err)
+{
+    struct verb_body decoded = {0};
+    bool restart = verb->event == JOBS_EVENT_RESTART;
+    if (body) {
+        enum sv_status st = api_decode(restart ? RESTART_FIELDS : NO_FIELDS, body, &decoded, err);
+        if (st != SV_OK) {
+            return st;
+        }
+    }
+    unsigned states = decoded.states ? 0 : JOBS_ALL_STATES;
+    for (size_t i = 0; i < json_array_size(decoded.states); i++) {
+        const char *name = json_string_value(json_array_get(decoded.states, i));
+        const struct jx_choice *choice = jx_choice_find(RESTARTABLE, name);
+        states |= choice ? 1u << choice->value : 0u;
+    }
+    *out_states = states;
+    return SV_OK;
+}
+
+/* ---------------------------------------------------------------------------------------- jobs */
+
+/* Pause and resume hold and let go the queue; resume also takes up paused trials. */
+static enum sv_status hold(struct api_ctx *ctx, const struct store_scope *scope, const char *job_id,
+                           const struct api_verb *verb, struct store_applied *out_applied,
+                           struct sv_error *err)
+{
+    struct jobs_verb rows;
+    bool pause = verb->event == JOBS_EVENT_PAUSE;
+    enum sv_status st = store_job_hold(ctx->store, scope, job_id, pause, err);
+    if (st == SV_OK && !pause) {
+        jobs_verb_make(verb->event, JOBS_ALL_STATES, &rows);
+        st = store_job_apply(ctx->store, scope, job_id, &rows.store, out_applied, err);
+    }
+    return st;
+}
+
+enum sv_status api_verb_apply(struct api_ctx *ctx, const struct store_scope *scope,
+                              const char *job_id, const struct api_verb *verb, unsigned states,
+                              struct store_applied *out_applied, struct sv_error *err)
+{
+    struct store_applied applied = {0};
+    struct jobs_verb rows;
+    enum sv_status st;
+    if (verb->is_archive) {
+        struct store_job_patch patch = {.archived = verb->archived ? 1 : 0};
+        return store_job_patch(ctx->store, scope, job_id, &patch, err);
+    }
+    if (verb->event == JOBS_EVENT_PAUSE || verb->event == JOBS_EVENT_RESUME) {
+        st = hold(ctx, scope, job_id, verb, &applied, err);
+    } else {
+        jobs_verb_make(verb->event, states, &rows);
+        st = store_job_apply(ctx->store, scope, job_id, &rows.store, &applied, err);
+        if (st == SV_OK && applied.changed + applied.requested + applied.unchanged == 0) {
+            st = sv_fail(err, SV_ERR_WRONG_STATE, "no trial of the job is in a state to %s",
+                         verb->name);
+        }
+    }
+    if (st == SV_OK) {
+        *out_applied = applied;
+    }
+    return st;
+}
+
+static enum sv_status run(void *state, const struct http_request *req, struct http_response *resp,
+                          const char *name, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    const struct api_verb *verb = api_verb_find(name);
+    struct store_applied applied = {0};
+    struct store_scope scope;
+    unsigned states;
+    const char *id = http_path(req, "id");
+    api_scope(req, &scope);
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st == SV_OK) {
+        st = api_verb_decode(req->json, verb, &states, err);
+    }
+    if (st == SV_OK) {
+        st = api_verb_apply(ctx, &scope, id, verb, states, &applied, err);
+    }
+    if (st != SV_OK) {
+        return st;
+    }
+    return api_job_answer(ctx, req, resp, 200, id, verb->is_archive ? NULL : &applied, err);
+}
+
+/* POST /v1/jobs/{id}/<verb>: 200 with the job and how many trials took it; 404; 409 when none
+ * could. Repeating is harmless. */
+#define JOB_VERB(verb)                                                                             \
+    enum sv_status api_jobs_##verb(void *state, const struct http_request *req,                    \
+                                   struct http_response *out_resp, struct sv_error *err)           \
+    {                                                                                              \
+        return run(state, req, out_resp, #verb, err);                                              \
+    }
+JOB_VERB(pause)
+JOB_VERB(resume)
+JOB_VERB(stop)
+JOB_VERB(cancel)
+JOB_VERB(restart)
+JOB_VERB(archive)
+JOB_VERB(unarchive)
+
+/* ---------------------------------------------------------------------------------------- bulk */
+
+struct bulk_body {
+    const char *action;
+    const json_t *ids, *states;
+};
+static const struct jx_field ID_ITEM = {.name = "id", .type = JX_STRING, .min = 1, .max = 64};
+static const struct jx_field BULK_FIELDS[] = {
+    {.name = "action",
+     .type = JX_STRING,
+     .offset = offsetof(struct bulk_body, action),
+     .max = 32,
+     .required = true,
+     .doc = "pause, resume, stop, cancel, restart, archive or unarchive"},
+    {.name = "ids",
+     .type = JX_ARRAY,
+     .offset = offsetof(struct bulk_body, ids),
+     .items = &ID_ITEM,
+     .min_items = 1,
+     .max_items = BULK_MAX,
+     .required = true,
+     .doc = "jobs"},
+    {.name = "states",
+     .type = JX_ARRAY,
+     .offset = offsetof(struct bulk_body, states),
+     .items = &STATE_ITEM,
+     .min_items = 1,
+     .max_items = 3,
+     .doc = "restart: which trials run again"},
+    JX_END,
+};
+
+static enum sv_status decode_bulk(const json_t *json, struct bulk_body *out_body,
+                                  const struct api_verb **out_verb, unsigned *out_states,
+                                  struct sv_error *err)
+{
+    static const char *const later[] = {"filter", NULL};
+    enum sv_status st = api_refuse_fields(json, later, err);
+    if (st == SV_OK) {
+        st = api_decode(BULK_FIELDS, json, out_body, err);
+    }
+    if (st != SV_OK) {
+        return st;
+    }
+    *out_verb = api_verb_find(out_body->action);
+    if (!*out_verb) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/action", "there is no such action");
+    }
+    json_auto_t *rest = out_body->states ? json_pack("{s:O}", "states", out_body->states) : NULL;
+    return api_verb_decode(rest, *out_verb, out_states, err);
+}
+
+static json_t *bulk_row(struct api_ctx *ctx, const struct store_scope *scope, const char *id,
+                        const struct api_verb *verb, unsigned states, enum sv_status *out_status)
+{
+    struct sv_error err = {0};
+    struct store_applied applied = {0};
+    enum sv_status st = sv_id_is_valid(id)
+                            ? api_verb_apply(ctx, scope, id, verb, states, &applied, &err)
+                            : sv_fail(&err, SV_ERR_NOT_FOUND, "there is no such job");
+    *out_status = st;
+    if (st == SV_OK) {
+        return json_pack("{s:s, s:i, s:n, s:n}", "id", id, "status", 200, "code", "detail");
+    }
+    return json_pack("{s:s, s:i, s:s, s:s}", "id", id, "status", sv_status_http(st), "code",
+                     sv_status_slug(st), "detail", err.text[0] ? err.text : sv_status_title(st));
+}
+
+/* POST /v1/jobs/bulk: one verb for up to 500 jobs, each with its own result; 200 also when some
+ * were refused. 422. */
+enum sv_status api_jobs_bulk(void *state, const struct http_request *req,
+                             struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct bulk_body body = {0};
+    const struct api_verb *verb = NULL;
+    struct store_scope scope;
+    unsigned states;
+    api_scope(req, &scope);
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st == SV_OK) {
+        st = decode_bulk(req->json, &body, &verb, &states, err);
+    }
+    if (st != SV_OK) {
+        return st;
+    }
+    json_t *rows = json_array();
+    for (size_t i = 0; i < json_array_size(body.ids); i++) {
+        enum sv_status one;
+        const char *id = json_string_value(json_array_get(body.ids, i));
+        rows = api_append_take(rows, bulk_row(ctx, &scope, id, verb, states, &one));
+        if (one == SV_ERR_DATABASE || one == SV_ERR_OVERLOADED) {
+            json_decref(rows); /* the rest would say the same, each after its own time-out */
+            return sv_fail(err, one, "the database cannot be reached");
+        }
+    }
+    return http_response_json_take(out_resp, 200,
+                                   rows ? json_pack("{s:o}", "results", rows) : NULL);
+}
