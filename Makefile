@@ -78,10 +78,16 @@ $(BUILD)/core_embedded.S: $(CORE_EMBED) Makefile core/base/embed.sh
 $(BUILD)/server_embedded.S: $(SERVER_EMBED) Makefile core/base/embed.sh
 	@mkdir -p $(@D)
 	$(Q)core/base/embed.sh sv_embedded_table $(SERVER_EMBED) > $@
+# Identity of the core for checkpoints and attempts: sources, compiler and flags, not object files,
+# which hold the directory they were built in.
+CORE_HASHED := $(sort $(shell find core -name '*.[ch]') $(CORE_EMBED))
+$(BUILD)/core_build_embedded.S: $(CORE_HASHED) $(BUILD)/.flags
+	$(Q)id=$$({ cat $(CORE_HASHED) $(BUILD)/.flags; $(CC) --version; } | sha256sum | cut -c1-16); \
+	 printf '    .section .rodata\n    .globl nn_core_build_id\nnn_core_build_id: .asciz "%s"\n    .section .note.GNU-stack,"",@progbits\n' $$id > $@
 $(BUILD)/%_embedded.o: $(BUILD)/%_embedded.S
 	$(Q)$(CC) -c $< -o $@
 
-$(BUILD)/libcore.a: $(call objs,$(CORE_SRC)) $(BUILD)/core_embedded.o
+$(BUILD)/libcore.a: $(call objs,$(CORE_SRC)) $(BUILD)/core_embedded.o $(BUILD)/core_build_embedded.o
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 $(BUILD)/libserver.a: $(call objs,$(SERVER_SRC)) $(BUILD)/server_embedded.o

@@ -35,12 +35,21 @@ enum nn_status nn_isa_parse(const char *name, enum nn_isa *out_isa, struct nn_er
 /* Bits 15 and 6 of MXCSR. */
 #define MXCSR_FTZ_DAZ 0x8040u
 
+/* Bit 29 of ecx; clang 14 has no name for it. */
+static bool cpu_has_f16c(void)
+{
+    unsigned eax;
+    unsigned ebx;
+    unsigned ecx;
+    unsigned edx;
+    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & (1u << 29));
+}
+
 /* __builtin_cpu_supports also asks the operating system whether it saves the registers. */
 enum nn_isa nn_cpu_isa(void)
 {
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
-        !__builtin_cpu_supports("f16c")) {
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !cpu_has_f16c()) {
         return NN_ISA_PLAIN;
     }
     bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

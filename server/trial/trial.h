@@ -16,10 +16,10 @@ enum trial_exit {
     TRIAL_EXIT_PROTOCOL = 4, /* no usable start record */
 };
 
-/* Train and evaluate one trial. */
-int trial_train_main(void);
+/* Train and evaluate one trial. argv holds the limits (confine.h), after the role. */
+int trial_train_main(int argc, char *const *argv);
 
 /* Check and prepare one data set. */
-int trial_import_main(void);
+int trial_import_main(int argc, char *const *argv);
 
 #endif

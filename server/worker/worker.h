@@ -11,12 +11,16 @@
 
 struct cfg;
 struct store;
+struct sv_log;
 
 struct worker_setup {
     const struct cfg *config; /* borrowed until worker_run returns, as all here */
     struct store *store;
-    const char *program; /* path of the assayd binary that children execute */
-    int drain_fd;        /* readable or at end of file: drain */
+    const struct sv_log *log;
+    const char *data_dir;  /* absolute, existing; the worker uses `work` below it */
+    const char *program;   /* path of the assayd binary that children execute */
+    const char *libraries; /* names and versions, recorded with each attempt */
+    int drain_fd;          /* readable or at end of file: drain */
 };
 
 /* Works until drain_fd says so, then writes checkpoints, gives running trials back to the queue and

@@ -24,17 +24,17 @@ struct solver_case {
 };
 
 static const struct solver_case CASES[] = {
-    {"sgdm", NN_SOLVER_SGDM, NN_CLIPPING_NONE, 1, 1e-4, 0.01},
+    {"sgdm", NN_SOLVER_SGDM, NN_CLIPPING_NONE, 1, 1e-4, 0.1},
     {"sgdm l2 0", NN_SOLVER_SGDM, NN_CLIPPING_NONE, 1, 0, 0.5},
-    {"sgdm l2norm", NN_SOLVER_SGDM, NN_CLIPPING_L2NORM, 0.7, 0.1, 0.01},
-    {"sgdm global", NN_SOLVER_SGDM, NN_CLIPPING_GLOBAL_L2NORM, 0.7, 0.1, 0.01},
-    {"sgdm global, under the threshold", NN_SOLVER_SGDM, NN_CLIPPING_GLOBAL_L2NORM, 1e9, 0.1, 0.01},
-    {"sgdm absolute", NN_SOLVER_SGDM, NN_CLIPPING_ABSOLUTE_VALUE, 0.2, 0.1, 0.01},
-    {"rmsprop", NN_SOLVER_RMSPROP, NN_CLIPPING_NONE, 1, 1e-4, 0.001},
-    {"rmsprop l2norm", NN_SOLVER_RMSPROP, NN_CLIPPING_L2NORM, 0.7, 0.1, 0.001},
-    {"adam", NN_SOLVER_ADAM, NN_CLIPPING_NONE, 1, 1e-4, 0.001},
-    {"adam global", NN_SOLVER_ADAM, NN_CLIPPING_GLOBAL_L2NORM, 0.7, 0.1, 0.001},
-    {"adam absolute", NN_SOLVER_ADAM, NN_CLIPPING_ABSOLUTE_VALUE, 0.2, 0.1, 0.001},
+    {"sgdm l2norm", NN_SOLVER_SGDM, NN_CLIPPING_L2NORM, 0.7, 0.1, 1},
+    {"sgdm global", NN_SOLVER_SGDM, NN_CLIPPING_GLOBAL_L2NORM, 0.7, 0.1, 1},
+    {"sgdm global, under the threshold", NN_SOLVER_SGDM, NN_CLIPPING_GLOBAL_L2NORM, 1e9, 0.1, 0.1},
+    {"sgdm absolute", NN_SOLVER_SGDM, NN_CLIPPING_ABSOLUTE_VALUE, 0.2, 0.1, 0.1},
+    {"rmsprop", NN_SOLVER_RMSPROP, NN_CLIPPING_NONE, 1, 1e-4, 0.1},
+    {"rmsprop l2norm", NN_SOLVER_RMSPROP, NN_CLIPPING_L2NORM, 0.7, 0.1, 1},
+    {"adam", NN_SOLVER_ADAM, NN_CLIPPING_NONE, 1, 1e-4, 0.1},
+    {"adam global", NN_SOLVER_ADAM, NN_CLIPPING_GLOBAL_L2NORM, 0.7, 0.1, 1},
+    {"adam absolute", NN_SOLVER_ADAM, NN_CLIPPING_ABSOLUTE_VALUE, 0.2, 0.1, 0.1},
 };
 
 struct arrays {
@@ -143,7 +143,8 @@ static void fill_values(struct arrays *x, struct subject *s)
     }
 }
 
-/* Norm-relative difference of the values; infinite when a sentinel is gone. */
+/* Difference of the values relative to how far the reference has moved them; infinite when a
+ * sentinel is gone. */
 static double difference(const struct arrays *x, const struct subject *s)
 {
     double diff = 0;
@@ -155,7 +156,8 @@ static double difference(const struct arrays *x, const struct subject *s)
         for (size_t i = 0; i < COUNTS[p]; i++) {
             double d = (double)s->w[p][i] - x->w[p][i];
             diff += d * d;
-            norm += x->w[p][i] * x->w[p][i];
+            double moved = x->w[p][i] - (double)(nn_real)number(p, i);
+            norm += moved * moved;
         }
     }
     return sqrt(diff / norm);
@@ -226,7 +228,7 @@ static void planted_error_is_seen(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-        assert_true(run_case(&CASES[i], CASES[i].rate * 1.01) > 1e-5);
+        assert_true(run_case(&CASES[i], CASES[i].rate * 1.01) > 1e-3);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Synthetic data sets: IDX files out, a prepared set in.
+ * Synthetic data sets: numbers in, a prepared set out.
  */
 #include "tests/support/synthetic.h"
 
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/random.h"
-#include "core/data/import.h"
+#include "core/base/sha256.h"
 
 /* --- makers ----------------------------------------------------------------------------------- */
 
@@ -51,81 +51,57 @@ unsigned char synthetic_bars(size_t i, unsigned char *pixels)
     return label;
 }
 
-/* --- files ------------------------------------------------------------------------------------ */
+/* --- sets ------------------------------------------------------------------------------------- */
 
-static void put_u32(FILE *file, uint32_t value)
+/* rows[i] of the sample; names and pixels are the caller's blocks. */
+static void item_fill(const struct synthetic_spec *spec, size_t i, struct nn_prepared_item *row,
+                      char name[24], uint8_t *pixels)
 {
-    const unsigned char bytes[4] = {(unsigned char)(value >> 24), (unsigned char)(value >> 16),
-                                    (unsigned char)(value >> 8), (unsigned char)value};
-    assert_int_equal(fwrite(bytes, 1, 4, file), 4);
+    size_t bytes = spec->height * spec->width;
+    (void)snprintf(name, 24, "%08zu", i);
+    *row = (struct nn_prepared_item){
+        .name = name,
+        .pixels = pixels,
+        .label = spec->make(i, pixels),
+        .part = i < spec->train ? NN_PART_TRAIN : NN_PART_TEST,
+    };
+    nn_sha256_of(pixels, bytes, row->digest);
 }
 
-static FILE *create(const struct synthetic_set *set, const char *name, char *path, size_t size)
+static void set_write(struct synthetic_set *set, const struct synthetic_spec *spec)
 {
-    (void)snprintf(path, size, "%s/%s", set->directory, name);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    return file;
-}
-
-/* Images and labels of samples [first, first + n); paths[0] and paths[1] receive the names. */
-static void part_write(const struct synthetic_set *set, const struct synthetic_spec *spec,
-                       const char *name, size_t first, size_t n, char paths[2][128])
-{
-    char file_name[64];
-    unsigned char pixels[4096];
-    assert_true(spec->height * spec->width <= sizeof pixels);
-    (void)snprintf(file_name, sizeof file_name, "%s-images-idx3-ubyte", name);
-    FILE *images = create(set, file_name, paths[0], 128);
-    (void)snprintf(file_name, sizeof file_name, "%s-labels-idx1-ubyte", name);
-    FILE *labels = create(set, file_name, paths[1], 128);
-    put_u32(images, 0x803);
-    put_u32(images, (uint32_t)n);
-    put_u32(images, (uint32_t)spec->height);
-    put_u32(images, (uint32_t)spec->width);
-    put_u32(labels, 0x801);
-    put_u32(labels, (uint32_t)n);
-    for (size_t i = first; i < first + n; i++) {
-        int label = spec->make(i, pixels);
-        assert_int_equal(fputc(label, labels), label);
-        assert_int_equal(fwrite(pixels, 1, spec->height * spec->width, images),
-                         spec->height * spec->width);
+    static const char *const CLASSES[] = {"0", "1", "2", "3"};
+    size_t count = spec->train + spec->test;
+    size_t bytes = spec->height * spec->width;
+    struct nn_prepared_item *rows = calloc(count, sizeof *rows);
+    char(*names)[24] = calloc(count, sizeof *names);
+    uint8_t *pixels = calloc(count, bytes);
+    uint32_t classes = 0;
+    assert_true(rows && names && pixels);
+    for (size_t i = 0; i < count; i++) {
+        item_fill(spec, i, &rows[i], names[i], pixels + i * bytes);
+        classes = rows[i].label >= classes ? rows[i].label + 1 : classes;
     }
-    assert_int_equal(fclose(images), 0);
-    assert_int_equal(fclose(labels), 0);
-}
-
-static void import(struct synthetic_set *set, const struct synthetic_spec *spec)
-{
-    char paths[4][128];
-    struct nn_import_file files[4];
-    size_t n = spec->test > 0 ? 4 : 2;
-    part_write(set, spec, "train", 0, spec->train, paths);
-    if (spec->test > 0) {
-        part_write(set, spec, "t10k", spec->train, spec->test, paths + 2);
-    }
-    for (size_t i = 0; i < n; i++) {
-        files[i] =
-            (struct nn_import_file){.name = strrchr(paths[i], '/') + 1, .path = paths[i], .fd = -1};
-    }
-    const struct nn_import_setup setup = {
-        .layout = NN_IMPORT_IDX, .files = files, .n_files = n, .directory = set->directory};
-    struct nn_import_result result;
-    struct nn_error err = {0};
-    if (nn_import_run(&setup, &result, &err) != NN_OK) {
-        fail_msg("import of a synthetic set: %s", err.text);
-    }
+    assert_in_range(classes, 1, 4);
+    const struct nn_prepared_draft draft = {count, spec->height, spec->width, 1,
+                                            rows,  CLASSES,      classes,     "{}"};
     char path[128];
-    (void)snprintf(path, sizeof path, "%s/%.31s", set->directory, result.prepared_name);
-    nn_import_result_deinit(&result);
-    assert_int_equal(nn_prepared_open(path, &set->prepared, &err), NN_OK);
+    struct nn_error err = {0};
+    (void)snprintf(path, sizeof path, "%s/set", set->directory);
+    if (nn_prepared_write(path, &draft, NULL, &err) != NN_OK ||
+        nn_prepared_open(path, &set->prepared, &err) != NN_OK) {
+        fail_msg("synthetic set: %s", err.text);
+    }
+    free(rows);
+    free(names);
+    free(pixels);
 }
 
 void synthetic_open(struct synthetic_set *set, const struct synthetic_spec *spec)
 {
     *set = (struct synthetic_set){.directory = "/tmp/assay-synthetic-XXXXXX"};
     assert_non_null(mkdtemp(set->directory));
-    import(set, spec);
+    set_write(set, spec);
     size_t count = nn_prepared_info(set->prepared)->count;
     for (int part = 0; part < NN_PART_COUNT; part++) {
         struct nn_split_side *side = &set->side[part];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small data sets made of numbers, for tests of training: written as IDX files into a temporary
- * directory and imported like any other.
+ * Small data sets made of numbers, for tests of training: a prepared set in a temporary directory,
+ * which is also the private directory of a run.
  */
 #ifndef TESTS_SUPPORT_SYNTHETIC_H
 #define TESTS_SUPPORT_SYNTHETIC_H
@@ -19,7 +19,7 @@ struct synthetic_spec {
 };
 
 struct synthetic_set {
-    char directory[64]; /* also the private directory of a run */
+    char directory[64];
     struct nn_prepared *prepared;
     struct nn_split_side side[NN_PART_COUNT]; /* train and test as imported */
 };

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The main of `assayd import`: checks and prepares one data set.
+ *
+ * hello -> progress* -> artefact {kind "prepared", path} -> done {outcome "ready", report, digest,
+ * height, ...}, or failed {class, text}.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/data/import.h"
+#include "core/data/prepared.h"
+#include "server/trial/trial_internal.h"
+
+enum { MAX_FILES = 64 };
+
+static bool on_progress(void *ctx, size_t done, size_t total)
+{
+    struct trial_link *link = ctx;
+    trial_listen(link);
+    trial_say_take(link, WIRE_PROGRESS,
+                   json_pack("{s:I, s:I}", "done", (json_int_t)done, "total", (json_int_t)total));
+    return !link->cancel && !link->pause && !link->stop;
+}
+
+static const struct jx_choice LAYOUTS[] = {
+    {"idx", NN_IMPORT_IDX, ""},
+    {"archive", NN_IMPORT_ARCHIVE, ""},
+    JX_END,
+};
+
+static enum nn_status decode_start(const json_t *json, struct nn_import_setup *setup,
+                                   struct nn_import_file files[MAX_FILES], struct nn_error *err)
+{
+    const json_t *list = json_object_get(json, "files");
+    const char *layout = json_string_value(json_object_get(json, "layout"));
+    const struct jx_choice *choice = layout ? jx_choice_find(LAYOUTS, layout) : NULL;
+    size_t n = json_array_size(list);
+    if (!choice || n == 0 || n > MAX_FILES) {
+        return nn_fail(err, NN_ERR_NOT_SUPPORTED, "this layout of files cannot be imported");
+    }
+    for (size_t i = 0; i < n; i++) {
+        const json_t *file = json_array_get(list, i);
+        files[i] = (struct nn_import_file){
+            .name = json_string_value(json_object_get(file, "name")),
+            .path = json_string_value(json_object_get(file, "path")),
+            .fd = -1,
+        };
+        if (!files[i].name || !files[i].path) {
+            return nn_fail(err, NN_ERR_INTERNAL, "the start record is incomplete");
+        }
+    }
+    setup->layout = (enum nn_import_layout)choice->value;
+    setup->files = files;
+    setup->n_files = n;
+    return nn_import_options_decode(json_object_get(json, "options"), "/options", &setup->options,
+                                    err);
+}
+
+/* Opens what was made, as every trial will, and says what it is. */
+static enum nn_status say_ready(struct trial_link *link, const struct nn_import_result *result,
+                                struct nn_error *err)
+{
+    struct nn_prepared *prepared = NULL;
+    enum nn_status status = nn_prepared_open(result->prepared_name, &prepared, err);
+    if (status != NN_OK) {
+        return status;
+    }
+    const struct nn_prepared_info *info = nn_prepared_info(prepared);
+    char digest[NN_SHA256_HEX];
+    nn_sha256_hex(info->digest, digest);
+    trial_say_take(link, WIRE_ARTEFACT,
+                   json_pack("{s:s, s:s}", "kind", "prepared", "path", result->prepared_name));
+    trial_say_take(link, WIRE_DONE,
+                   json_pack("{s:s, s:O, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "outcome",
+                             "ready", "report", result->report, "digest", digest, "height",
+                             (json_int_t)info->height, "width", (json_int_t)info->width, "channels",
+                             (json_int_t)info->channels, "class_count",
+                             (json_int_t)info->class_count, "train",
+                             (json_int_t)info->part_count[NN_PART_TRAIN], "validation",
+                             (json_int_t)info->part_count[NN_PART_VALIDATION], "test",
+                             (json_int_t)info->part_count[NN_PART_TEST]));
+    nn_prepared_close(prepared);
+    return NN_OK;
+}
+
+static int import(struct trial_link *link, const json_t *json)
+{
+    struct nn_import_file files[MAX_FILES];
+    struct nn_import_setup setup = {
+        .directory = ".", .progress = on_progress, .progress_ctx = link};
+    struct nn_import_result result = {0};
+    struct nn_error err = {0};
+    enum nn_status status = decode_start(json, &setup, files, &err);
+    if (status == NN_OK) {
+        status = nn_import_run(&setup, &result, &err);
+    }
+    if (status == NN_OK) {
+        status = say_ready(link, &result, &err);
+    }
+    nn_import_result_deinit(&result);
+    if (status == NN_ERR_CANCELLED) {
+        trial_say_take(link, WIRE_DONE, json_pack("{s:s}", "outcome", "cancelled"));
+        return TRIAL_EXIT_DONE;
+    }
+    return status == NN_OK ? TRIAL_EXIT_DONE : trial_say_failed(link, status, &err);
+}
+
+int trial_import_main(int argc, char *const *argv)
+{
+    struct trial_link link;
+    json_t *json = NULL;
+    int exit_status = TRIAL_EXIT_PROTOCOL;
+    if (!trial_open(argc, argv, &link, &json, &exit_status)) {
+        return exit_status;
+    }
+    exit_status = import(&link, json);
+    json_decref(json);
+    trial_close(&link);
+    return exit_status;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a finished run leaves: evaluations, predictions, its network and its profile.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/trial/trial_internal.h"
+
+#define PROFILE_FILE "profile.json"
+
+/* A quotient that does not exist (0/0) is left out, and so are its intervals. */
+static void add_quotient(json_t *metrics, const char *name, const struct nn_quotient *quotient,
+                         bool interval, uint64_t n)
+{
+    if (!quotient->defined) {
+        return;
+    }
+    json_t *row = json_pack("{s:s, s:o, s:I}", "metric", name, "value", jx_number(quotient->value),
+                            "n", (json_int_t)n);
+    if (interval) {
+        (void)json_object_set_new(row, "low", jx_number(quotient->low));
+        (void)json_object_set_new(row, "high", jx_number(quotient->high));
+    }
+    (void)json_array_append_new(metrics, row);
+}
+
+static json_t *encode_metrics(const struct nn_evaluation *evaluation)
+{
+    json_t *metrics = json_array();
+    (void)json_array_append_new(metrics, json_pack("{s:s, s:o, s:I}", "metric", "loss", "value",
+                                                   jx_number(evaluation->loss), "n",
+                                                   (json_int_t)evaluation->samples));
+    add_quotient(metrics, "accuracy", &evaluation->accuracy, true, evaluation->samples);
+    add_quotient(metrics, "balanced_accuracy", &evaluation->balanced_accuracy, false,
+                 evaluation->samples);
+    return metrics;
+}
+
+static json_t *encode_counts(const struct nn_confusion *confusion)
+{
+    json_t *counts = json_array();
+    for (size_t i = 0; i < confusion->classes * confusion->classes; i++) {
+        (void)json_array_append_new(counts, json_integer((json_int_t)confusion->counts[i]));
+    }
+    return counts;
+}
+
+static json_t *encode_names(const char *const *names, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        (void)json_array_append_new(list, jx_text(names[i], SIZE_MAX));
+    }
+    return list;
+}
+
+static void say_evaluation(struct trial_link *link, enum nn_part part,
+                           const struct nn_evaluation *evaluation, const char *const *names)
+{
+    size_t classes = evaluation->confusion.classes;
+    trial_say_take(link, WIRE_EVALUATION,
+                   json_pack("{s:s, s:I, s:o, s:o, s:o, s:o}", "part", nn_part_name(part),
+                             "samples", (json_int_t)evaluation->samples, "document",
+                             nn_evaluation_encode(evaluation, names), "metrics",
+                             encode_metrics(evaluation), "classes", encode_names(names, classes),
+                             "counts", encode_counts(&evaluation->confusion)));
+}
+
+static void say_predictions(struct trial_link *link, enum nn_part part,
+                            const struct nn_part_result *result)
+{
+    size_t n = result->predictions ? (size_t)result->evaluation.samples : 0;
+    for (size_t first = 0; first < n; first += WIRE_PREDICTIONS_MAX) {
+        size_t count = n - first < WIRE_PREDICTIONS_MAX ? n - first : WIRE_PREDICTIONS_MAX;
+        struct wire_prediction *rows = calloc(count, sizeof *rows);
+        void *bytes = NULL;
+        size_t size = 0;
+        if (!rows) {
+            abort();
+        }
+        for (size_t i = 0; i < count; i++) {
+            const struct nn_prediction *from = &result->predictions[first + i];
+            rows[i] = (struct wire_prediction){from->sample, from->truth, from->predicted,
+                                               from->probability};
+        }
+        enum sv_status st = wire_predictions_encode((uint32_t)part, rows, count, &bytes, &size);
+        free(rows);
+        if (st != SV_OK) {
+            abort();
+        }
+        trial_say_bytes_take(link, WIRE_PREDICTIONS, bytes, size);
+    }
+}
+
+/* B34: a class that occurs and is never predicted is said aloud, whatever the accuracy. */
+static void warn_never_predicted(struct trial_link *link, enum nn_part part,
+                                 const struct nn_evaluation *evaluation, const char *const *names)
+{
+    for (size_t k = 0; k < evaluation->confusion.classes; k++) {
+        const struct nn_class_result *row = &evaluation->per_class[k];
+        if (row->support > 0 && row->predicted == 0) {
+            char text[400];
+            (void)snprintf(text, sizeof text, "class '%.200s' is never predicted on the %s part",
+                           names[k], nn_part_name(part));
+            trial_say_log(link, "warn", text);
+        }
+    }
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void say_network(struct trial_link *link, const struct nn_training_result *result,
+                        const struct nn_prepared_info *info, const char *const *names)
+{
+    if (!result->network_path[0]) {
+        return;
+    }
+    trial_say_take(link, WIRE_ARTEFACT,
+                   json_pack("{s:s, s:s, s:s, s:{s:o, s:I, s:I, s:I, s:I}}", "kind", "network",
+                             "path", base_name(result->network_path), "media_type",
+                             "application/octet-stream", "detail", "classes",
+                             encode_names(names, info->class_count), "height",
+                             (json_int_t)info->height, "width", (json_int_t)info->width, "channels",
+                             (json_int_t)info->channels, "step", (json_int_t)result->step));
+}
+
+static json_t *encode_profile(const struct nn_training_result *result)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < result->profile_count; i++) {
+        const struct nn_training_profile_row *row = &result->profile[i];
+        (void)json_array_append_new(rows,
+                                    json_pack("{s:s, s:s, s:o}", "kind", row->kind, "direction",
+                                              row->direction, "seconds", jx_number(row->seconds)));
+    }
+    return json_pack("{s:o, s:o, s:o, s:I}", "rows", rows, "seconds", jx_number(result->seconds),
+                     "loader_stall_seconds", jx_number(result->loader_stall_seconds), "plan_bytes",
+                     (json_int_t)result->plan_bytes);
+}
+
+static void say_profile(struct trial_link *link, const struct nn_training_result *result)
+{
+    json_t *profile = encode_profile(result);
+    char *text = json_dumps(profile, JSON_COMPACT);
+    int fd = open(PROFILE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool written = text && fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0 && close(fd) == 0 && written) {
+        trial_say_take(link, WIRE_ARTEFACT,
+                       json_pack("{s:s, s:s, s:s}", "kind", "profile", "path", PROFILE_FILE,
+                                 "media_type", "application/json"));
+    }
+    free(text);
+    json_decref(profile);
+}
+
+void trial_say_results(struct trial_link *link, const struct nn_training_result *result,
+                       const struct nn_prepared *prepared)
+{
+    const struct nn_prepared_info *info = nn_prepared_info(prepared);
+    const char **names = calloc(info->class_count, sizeof *names);
+    if (!names) {
+        abort();
+    }
+    for (size_t k = 0; k < info->class_count; k++) {
+        names[k] = nn_prepared_class_name(prepared, k);
+    }
+    for (int i = 0; i < NN_PART_COUNT; i++) {
+        const struct nn_part_result *part = &result->parts[i];
+        if (part->present) {
+            say_evaluation(link, (enum nn_part)i, &part->evaluation, names);
+            say_predictions(link, (enum nn_part)i, part);
+            warn_never_predicted(link, (enum nn_part)i, &part->evaluation, names);
+        }
+    }
+    say_network(link, result, info, names);
+    say_profile(link, result);
+    free(names);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The main of `assayd trial`: from the start record to the last one.
+ *
+ * hello -> started -> (points | progress | checkpoint | log)* -> evaluations, predictions,
+ * artefacts -> done {outcome}, or failed {class, text}.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/cpu.h"
+#include "core/base/memory.h"
+#include "core/base/parallel.h"
+#include "core/kernels/exec.h"
+#include "server/trial/trial_internal.h"
+
+/* ------------------------------------------------------------------------------ callbacks */
+
+static void on_started(void *ctx, const struct nn_training_start *start)
+{
+    trial_say_take(ctx, WIRE_STARTED,
+                   json_pack("{s:I, s:I, s:b}", "step", (json_int_t)start->step, "total_steps",
+                             (json_int_t)start->total_steps, "bits_may_differ",
+                             start->bits_may_differ));
+}
+
+static void on_points(void *ctx, const struct nn_point *points, size_t n)
+{
+    enum { AT_ONCE = 8192 };
+    for (size_t first = 0; first < n; first += AT_ONCE) {
+        size_t count = n - first < AT_ONCE ? n - first : AT_ONCE;
+        struct wire_point *rows = calloc(count, sizeof *rows);
+        void *bytes = NULL;
+        size_t size = 0;
+        for (size_t i = 0; rows && i < count; i++) {
+            const struct nn_point *from = &points[first + i];
+            rows[i] = (struct wire_point){from->metric, (int64_t)from->step, from->value};
+        }
+        if (!rows || wire_points_encode(rows, count, &bytes, &size) != SV_OK) {
+            abort();
+        }
+        free(rows);
+        trial_say_bytes_take(ctx, WIRE_POINTS, bytes, size);
+    }
+}
+
+static void on_progress(void *ctx, const struct nn_training_progress *progress)
+{
+    trial_say_take(ctx, WIRE_PROGRESS,
+                   json_pack("{s:I, s:I, s:I, s:s}", "step", (json_int_t)progress->step,
+                             "total_steps", (json_int_t)progress->total_steps, "epoch",
+                             (json_int_t)progress->epoch, "phase", progress->phase));
+}
+
+static void on_checkpoint(void *ctx, const struct nn_checkpoint_notice *notice)
+{
+    const char *slash = strrchr(notice->path, '/');
+    trial_say_take(ctx, WIRE_CHECKPOINT,
+                   json_pack("{s:s, s:I, s:I, s:b}", "path", slash ? slash + 1 : notice->path,
+                             "step", (json_int_t)notice->step, "epoch", (json_int_t)notice->epoch,
+                             "final", notice->final));
+}
+
+static enum nn_training_control on_control(void *ctx)
+{
+    struct trial_link *link = ctx;
+    trial_listen(link);
+    return link->cancel ? NN_CANCEL : link->pause ? NN_PAUSE : link->stop ? NN_STOP : NN_CONTINUE;
+}
+
+static size_t on_threads(void *ctx)
+{
+    return ((struct trial_link *)ctx)->threads;
+}
+
+static void on_log(void *ctx, const char *text)
+{
+    trial_say_log(ctx, "info", text);
+}
+
+/* --------------------------------------------------------------------------------- the run */
+
+/* All that a run stands on; destroyed in reverse. */
+struct ground {
+    struct nn_memory *memory;
+    struct nn_pool *pool;
+    struct nn_prepared *prepared;
+    struct nn_split *split;
+    struct nn_description *description;
+};
+
+static void ground_destroy(struct ground *ground)
+{
+    nn_description_destroy(ground->description);
+    nn_split_destroy(ground->split);
+    nn_prepared_close(ground->prepared);
+    nn_pool_destroy(ground->pool);
+    nn_memory_destroy(ground->memory);
+}
+
+static void say_lines(struct trial_link *link, const char *level, const char *lines)
+{
+    char *copy = strdup(lines ? lines : "");
+    char *rest = NULL;
+    for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        trial_say_log(link, level, line);
+    }
+    free(copy);
+}
+
+static enum nn_status ground_create(struct trial_link *link, const struct trial_start *start,
+                                    struct ground *ground, struct nn_error *err)
+{
+    const struct nn_kernels *kernels = nn_kernels_get(start->isa);
+    if (!kernels) {
+        return nn_fail(err, NN_ERR_INTERNAL, "this processor has no %s", nn_isa_name(start->isa));
+    }
+    enum nn_status status = nn_kernels_self_test(kernels, err);
+    if (status == NN_OK) {
+        status = nn_memory_create(start->memory_bytes, &ground->memory);
+    }
+    if (status == NN_OK) {
+        status = nn_pool_create(ground->memory, start->most_threads, &ground->pool, err);
+    }
+    if (status == NN_OK) {
+        nn_pool_set_threads(ground->pool, start->threads);
+        status = nn_prepared_open(start->prepared, &ground->prepared, err);
+    }
+    if (status == NN_OK) {
+        status = nn_split_make(ground->prepared, &start->spec.split, &ground->split, err);
+    }
+    if (status == NN_OK) {
+        say_lines(link, "warn", ground->split->warnings);
+        status = nn_description_parse(start->spec.network, &ground->description, err);
+    }
+    return status;
+}
+
+static void fill_setup(const struct trial_start *start, const struct ground *ground,
+                       struct nn_training_setup *setup)
+{
+    const struct nn_prepared_info *info = nn_prepared_info(ground->prepared);
+    *setup = (struct nn_training_setup){
+        .description = ground->description,
+        .bind = {.height = info->height,
+                 .width = info->width,
+                 .channels = info->channels,
+                 .classes = info->class_count,
+                 .normalisation = (enum nn_normalisation)start->spec.normalisation},
+        .prepared = ground->prepared,
+        .options = start->spec.training,
+        .seed = start->spec.seed,
+        .plain_operators = start->spec.operators == NN_OPERATORS_PLAIN,
+        .memory = ground->memory,
+        .pool = ground->pool,
+        .directory = ".",
+        .resume = {start->resume[0], start->resume[1]},
+        .core_build = start->core_build,
+        .spec_digest = start->spec_digest,
+    };
+    for (int i = 0; i < NN_PART_COUNT; i++) {
+        setup->parts[i] = ground->split->side[i];
+    }
+}
+
+static enum nn_status run(struct trial_link *link, struct nn_training_setup *setup,
+                          struct nn_training_result **out, struct nn_error *err)
+{
+    struct nn_training_callbacks callbacks = {
+        .ctx = link,
+        .started = on_started,
+        .points = on_points,
+        .progress = on_progress,
+        .checkpoint = on_checkpoint,
+        .control = on_control,
+        .threads = on_threads,
+        .log = on_log,
+    };
+    enum nn_status status = nn_training_run(setup, &callbacks, out, err);
+    if (status == NN_ERR_CORRUPT && setup->resume[0]) {
+        /* the run from the start has the same numbers; only time is lost */
+        trial_say_log(link, "warn", "no checkpoint is whole: starting over");
+        setup->resume[0] = setup->resume[1] = NULL;
+        status = nn_training_run(setup, &callbacks, out, err);
+    }
+    return status;
+}
+
+static void say_done(struct trial_link *link, const char *outcome,
+                     const struct nn_training_result *result)
+{
+    json_t *done = json_pack("{s:s}", "outcome", outcome);
+    if (result) {
+        (void)json_object_set_new(done, "step", json_integer((json_int_t)result->step));
+        (void)json_object_set_new(done, "epoch", json_integer((json_int_t)result->epoch));
+        (void)json_object_set_new(done, "patience_stopped", json_boolean(result->patience_stopped));
+        (void)json_object_set_new(done, "seconds", jx_number(result->seconds));
+    }
+    trial_say_take(link, WIRE_DONE, done);
+}
+
+static int train(struct trial_link *link, const struct trial_start *start)
+{
+    struct ground ground = {0};
+    struct nn_training_setup setup;
+    struct nn_training_result *result = NULL;
+    struct nn_error err = {0};
+    int exit_status = TRIAL_EXIT_DONE;
+    enum nn_status status = ground_create(link, start, &ground, &err);
+    if (status == NN_OK) {
+        link->threads = start->threads;
+        fill_setup(start, &ground, &setup);
+        status = run(link, &setup, &result, &err);
+    }
+    if (status == NN_ERR_CANCELLED) {
+        say_done(link, "cancelled", NULL);
+    } else if (status == NN_ERR_DIVERGED && result) {
+        trial_say_results(link, result, ground.prepared);
+        exit_status = trial_say_failed(link, status, &err);
+    } else if (status != NN_OK) {
+        exit_status = trial_say_failed(link, status, &err);
+    } else {
+        if (result->outcome != NN_TRAINING_PAUSED) {
+            trial_say_results(link, result, ground.prepared);
+        }
+        say_done(link, nn_training_outcome_text(result->outcome), result);
+    }
+    nn_training_result_destroy(result);
+    ground_destroy(&ground);
+    return exit_status;
+}
+
+int trial_train_main(int argc, char *const *argv)
+{
+    struct trial_link link;
+    struct trial_start start;
+    struct nn_error err = {0};
+    json_t *json = NULL;
+    int exit_status = TRIAL_EXIT_PROTOCOL;
+    if (!trial_open(argc, argv, &link, &json, &exit_status)) {
+        return exit_status;
+    }
+    enum nn_status status = trial_start_decode(json, &start, &err);
+    if (status == NN_OK) {
+        trial_say_hello(&link, json_pack("{s:s, s:s, s:s}", "core_build", start.core_build,
+                                         "instruction_set", nn_isa_name(start.isa), "blas_core",
+                                         nn_blas_core()));
+        exit_status = train(&link, &start);
+    } else {
+        exit_status = trial_say_failed(&link, status, &err);
+    }
+    json_decref(json);
+    trial_close(&link);
+    return exit_status;
+}

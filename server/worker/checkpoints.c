@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Checkpoints on the worker's disk: checkpoints/<trial>/<step>-<fence>, the last two of a trial.
+ * The fence is in the name, so that a lost attempt writes beside and never over. A file is a hard
+ * link to what the child wrote; its content is the child's word and only a child of the same trial
+ * reads it (core/training verifies its checksum).
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/sha256.h"
+#include "server/worker/directory.h"
+#include "server/worker/worker_internal.h"
+
+enum { KEPT = 2 };
+
+static int open_trial(struct worker *worker, const char *trial_id)
+{
+    return worker_directory_open(worker->checkpoints_fd, trial_id, 0700);
+}
+
+static void file_name(char out[64], int64_t step, int64_t fence)
+{
+    (void)snprintf(out, 64, "%lld-%lld", (long long)step, (long long)fence);
+}
+
+/* Links one stored checkpoint into the attempt's directory: from the disk, else from the database.
+ * False when it cannot be reached. */
+static bool fetch_one(struct worker_slot *slot, int trial_fd, const struct store_checkpoint *row,
+                      const char *name)
+{
+    char local[64];
+    struct sv_error err = {0};
+    file_name(local, row->step, row->fence);
+    if (trial_fd >= 0 && strcmp(row->node_id, slot->worker->node_id) == 0 &&
+        linkat(trial_fd, local, slot->directory_fd, name, 0) == 0) {
+        return true;
+    }
+    if (!row->blob_id[0]) {
+        return false;
+    }
+    struct store_blob blob = {.size = row->size};
+    memcpy(blob.id, row->blob_id, sizeof blob.id);
+    memcpy(blob.sha256, row->sha256, sizeof blob.sha256);
+    enum sv_status st =
+        worker_slot_link_blob(slot, slot->trial.claim.project_id, &blob, name, &err);
+    if (st != SV_OK) {
+        log_event(slot->worker->log, SV_LOG_WARN, "checkpoint_not_fetched",
+                  LOG_TEXT("trial", slot->trial.claim.trial_id), LOG_INT("step", row->step),
+                  LOG_TEXT("text", err.text));
+    }
+    return st == SV_OK;
+}
+
+enum sv_status worker_checkpoints_fetch(struct worker_slot *slot, struct worker_resume out[2],
+                                        size_t *out_n, struct sv_error *err)
+{
+    struct store_checkpoint_list list = {0};
+    size_t n = 0;
+    enum sv_status st = store_checkpoints_for_claim(slot->worker->store, &slot->trial.claim,
+                                                    &slot->memory, &list, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    int trial_fd = list.n > 0 ? open_trial(slot->worker, slot->trial.claim.trial_id) : -1;
+    for (size_t i = 0; i < list.n && n < KEPT; i++) {
+        (void)snprintf(out[n].name, sizeof out[n].name, "resume-%zu", n);
+        out[n].step = list.rows[i].step;
+        n += fetch_one(slot, trial_fd, &list.rows[i], out[n].name) ? 1 : 0;
+    }
+    if (trial_fd >= 0) {
+        (void)close(trial_fd);
+    }
+    *out_n = n;
+    return SV_OK;
+}
+
+static bool digest_of(int fd, char out_hex[NN_SHA256_HEX])
+{
+    enum { BLOCK = 256 * 1024 };
+    struct nn_sha256 hash;
+    uint8_t digest[NN_SHA256_SIZE];
+    char *block = malloc(BLOCK);
+    ssize_t n = -1;
+    nn_sha256_init(&hash);
+    while (block && (n = read(fd, block, BLOCK)) > 0) {
+        nn_sha256_update(&hash, block, (size_t)n);
+    }
+    free(block);
+    nn_sha256_finish(&hash, digest);
+    nn_sha256_hex(digest, out_hex);
+    return n == 0;
+}
+
+/* Removes all but the newest files, by step and then fence. */
+static void trim(int trial_fd)
+{
+    struct {
+        long long step, fence;
+    } kept[KEPT] = {{-1, -1}, {-1, -1}};
+    for (int pass = 0; pass < 2; pass++) {
+        int list_fd = openat(trial_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *list = list_fd < 0 ? NULL : fdopendir(list_fd);
+        struct dirent *entry;
+        if (!list) {
+            return;
+        }
+        while ((entry = readdir(list)) != NULL) {
+            long long step = -1;
+            long long fence = -1;
+            if (sscanf(entry->d_name, "%lld-%lld", &step, &fence) != 2) {
+                continue;
+            }
+            bool newer = step > kept[0].step || (step == kept[0].step && fence > kept[0].fence);
+            bool second = step > kept[1].step || (step == kept[1].step && fence > kept[1].fence);
+            if (pass == 0 && newer) {
+                kept[1] = kept[0];
+                kept[0].step = step;
+                kept[0].fence = fence;
+            } else if (pass == 0 && second) {
+                kept[1].step = step;
+                kept[1].fence = fence;
+            } else if (pass == 1 && !newer && !second &&
+                       !(step == kept[1].step && fence == kept[1].fence)) {
+                (void)unlinkat(trial_fd, entry->d_name, 0);
+            }
+        }
+        (void)closedir(list);
+    }
+}
+
+bool worker_checkpoint_keep(struct worker_slot *slot, const char *name, int64_t step, int64_t epoch,
+                            struct store_checkpoint *out_checkpoint)
+{
+    struct worker *worker = slot->worker;
+    char local[64];
+    int64_t size = 0;
+    struct store_checkpoint made = {.step = step, .epoch = epoch};
+    int fd = worker_file_open(slot->directory_fd, name, STORE_BLOB_MAX, &size);
+    int trial_fd = open_trial(worker, slot->trial.claim.trial_id);
+    file_name(local, step, slot->trial.claim.fence);
+    bool ok = fd >= 0 && trial_fd >= 0 && digest_of(fd, made.sha256) &&
+              (linkat(slot->directory_fd, name, trial_fd, local, 0) == 0 || errno == EEXIST) &&
+              fsync(trial_fd) == 0 && fsync(worker->checkpoints_fd) == 0;
+    if (ok) {
+        made.size = size;
+        memcpy(made.node_id, worker->node_id, sizeof made.node_id);
+        made.core_build = worker->environment.core_build;
+        made.core_type = worker->environment.core_type;
+        made.instruction_set = worker->environment.instruction_set;
+        *out_checkpoint = made;
+        trim(trial_fd);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (trial_fd >= 0) {
+        (void)close(trial_fd);
+    }
+    return ok;
+}
+
+void worker_checkpoints_remove(struct worker *worker, const char *trial_id)
+{
+    (void)worker_directory_remove(worker->checkpoints_fd, trial_id);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a slot does for the import of a data set. The child says: progress {done, total}, artefact
+ * {kind "prepared", path}, done {outcome "ready", report, digest, height, ...}; or failed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json/json.h"
+#include "server/config/config.h"
+#include "server/worker/worker_internal.h"
+
+enum { MIB = 1 << 20, NO_PROGRESS_MS = 300000 };
+
+static json_t *file_list(struct worker_slot *slot, struct sv_error *err, enum sv_status *out_st)
+{
+    json_t *files = json_array();
+    for (size_t i = 0; i < slot->import.n_files && *out_st == SV_OK; i++) {
+        const struct store_import_file *file = &slot->import.files[i];
+        char path[32];
+        (void)snprintf(path, sizeof path, "input-%zu", i);
+        *out_st =
+            worker_slot_link_blob(slot, slot->import.claim.project_id, &file->blob, path, err);
+        (void)json_array_append_new(files,
+                                    json_pack("{s:s, s:s}", "name", file->name, "path", path));
+    }
+    return files;
+}
+
+static enum sv_status prepare(struct worker_slot *slot, json_t **out_start, struct sv_error *err)
+{
+    struct worker *worker = slot->worker;
+    int64_t memory_bytes = worker->config->trial_memory_bytes;
+    enum sv_status st = SV_OK;
+    json_t *options = NULL;
+    json_t *files = file_list(slot, err, &st);
+    if (st == SV_OK && slot->import.options) {
+        options = json_loads(slot->import.options, 0, NULL);
+    }
+    worker_lock(worker);
+    slot->process.no_progress_ms = NO_PROGRESS_MS;
+    slot->process.memory_bytes = memory_bytes;
+    /* the prepared set is written by mapping or stream: it may be as large as its cap */
+    slot->process.spawn.address_space = memory_bytes + STORE_BLOB_MAX + (int64_t)1024 * MIB;
+    slot->process.spawn.file_size = STORE_BLOB_MAX;
+    worker_unlock(worker);
+    if (st == SV_OK) {
+        *out_start = json_pack("{s:s, s:o, s:o?, s:I}", "layout", slot->import.layout, "files",
+                               files, "options", options, "memory_bytes", (json_int_t)memory_bytes);
+        return *out_start ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "no memory");
+    }
+    json_decref(files);
+    json_decref(options);
+    return st;
+}
+
+static bool take_progress(struct worker_slot *slot, const json_t *record)
+{
+    double done = json_number_value(json_object_get(record, "done"));
+    double total = json_number_value(json_object_get(record, "total"));
+    worker_lock(slot->worker);
+    slot->control.progress = total > 0 && done >= 0 && done <= total ? done / total : 0;
+    worker_unlock(slot->worker);
+    return true;
+}
+
+static bool take_prepared(struct worker_slot *slot, const json_t *record)
+{
+    const char *path = json_string_value(json_object_get(record, "path"));
+    if (!path || slot->n_artefacts != 0) {
+        return false;
+    }
+    if (!worker_slot_upload(slot, slot->import.claim.project_id, path, &slot->artefacts[0].blob)) {
+        return worker_slot_lost(slot);
+    }
+    slot->n_artefacts = 1;
+    return true;
+}
+
+static bool take(struct worker_slot *slot, const struct wire_record *record)
+{
+    bool taken = false;
+    json_t *json = worker_record_json(record);
+    if (json && record->type == WIRE_PROGRESS) {
+        taken = take_progress(slot, json);
+    } else if (json && record->type == WIRE_ARTEFACT) {
+        taken = take_prepared(slot, json);
+    } else {
+        taken = json && (record->type == WIRE_HELLO || record->type == WIRE_LOG);
+    }
+    json_decref(json);
+    return taken;
+}
+
+static void commit(struct worker_slot *slot, bool all)
+{
+    (void)slot;
+    (void)all; /* progress goes with the heartbeat */
+}
+
+static int64_t number(const json_t *record, const char *name)
+{
+    return json_integer_value(json_object_get(record, name));
+}
+
+static enum sv_status record_ready(struct worker_slot *slot, const char *report,
+                                   struct sv_error *err)
+{
+    const json_t *record = slot->done_record;
+    const char *digest = json_string_value(json_object_get(record, "digest"));
+    struct store_import_ready ready = {
+        .report = report,
+        .prepared_blob_id = slot->artefacts[0].blob.id,
+        .height = number(record, "height"),
+        .width = number(record, "width"),
+        .channels = number(record, "channels"),
+        .class_count = number(record, "class_count"),
+        .train_count = number(record, "train"),
+        .validation_count = number(record, "validation"),
+        .test_count = number(record, "test"),
+    };
+    (void)snprintf(ready.digest, sizeof ready.digest, "%s", digest ? digest : "");
+    return store_import_ready(slot->worker->store, &slot->import.claim, &ready, err);
+}
+
+/* Input at fault: refused for good. Anything else that failed is tried again. */
+static bool is_refusal(const struct worker_verdict *verdict)
+{
+    return verdict->outcome == WORKER_FAILED &&
+           (verdict->class == WORKER_CLASS_INVALID_INPUT ||
+            verdict->class == WORKER_CLASS_OUT_OF_MEMORY || verdict->class == WORKER_CLASS_TIMEOUT);
+}
+
+static enum sv_status record_end(struct worker_slot *slot, const struct worker_verdict *verdict,
+                                 const char *report, struct sv_error *err)
+{
+    struct store *store = slot->worker->store;
+    const struct store_import_claim *claim = &slot->import.claim;
+    if (verdict->outcome == WORKER_DONE && slot->n_artefacts == 1 && report) {
+        return record_ready(slot, report, err);
+    }
+    bool left_off = verdict->outcome == WORKER_DONE && strcmp(slot->done_outcome, "cancelled") == 0;
+    if (left_off || verdict->outcome == WORKER_GIVEN_BACK || verdict->outcome == WORKER_CANCELLED) {
+        return store_import_released(store, claim, err);
+    }
+    if (is_refusal(verdict)) {
+        return store_import_refused(store, claim, verdict->text, NULL, err);
+    }
+    const char *text = verdict->text[0] ? verdict->text : "the import ended without a result";
+    return store_import_crashed(store, claim, text, err);
+}
+
+static void end(struct worker_slot *slot, const struct worker_verdict *verdict)
+{
+    struct sv_error err = {0};
+    const json_t *document = json_object_get(slot->done_record, "report");
+    char *report = document ? json_dumps(document, JSON_COMPACT) : NULL;
+    enum sv_status st = SV_OK;
+    if (verdict->outcome != WORKER_LOST) {
+        do {
+            st = record_end(slot, verdict, report, &err);
+        } while (worker_slot_retry(slot, st, &err));
+    }
+    free(report);
+}
+
+const struct worker_task worker_import_task = {"import", prepare, take, commit, end};

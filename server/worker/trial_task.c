@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a slot does for a trial: inputs and start record, records of the child, commits, the end.
+ *
+ * Order that must hold: store_attempt_resume before the first point; every point up to a
+ * checkpoint's step before or with the checkpoint; large bytes as blobs before what refers to them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json/json.h"
+#include "server/base/clock.h"
+#include "server/config/config.h"
+#include "server/worker/worker_internal.h"
+
+enum { MIB = 1 << 20, MAX_POINTS_PENDING = 4096 };
+
+/* Address space beyond the budget: OpenBLAS maps 134 MB, each thread's heap and stack reserve 136
+ * MB, and the limit must never be the tight one (OpenBLAS spins for ever when it is). */
+static int64_t address_space(int64_t memory_bytes, int64_t mapped_bytes, size_t threads)
+{
+    return memory_bytes + mapped_bytes + ((int64_t)1024 + 136 * (int64_t)(threads + 2)) * MIB;
+}
+
+/* ------------------------------------------------------------------------------- starting */
+
+static int64_t limit_ms(const json_t *limits, const char *name)
+{
+    return (int64_t)(json_number_value(json_object_get(limits, name)) * 1000);
+}
+
+static void set_limits(struct worker_slot *slot, const json_t *resolved, int64_t memory_bytes)
+{
+    struct worker *worker = slot->worker;
+    const json_t *limits = json_object_get(resolved, "limits");
+    size_t threads = (size_t)json_integer_value(json_object_get(resolved, "threads"));
+    worker_lock(worker);
+    slot->process.wall_clock_ms = limit_ms(limits, "seconds");
+    slot->process.no_progress_ms = limit_ms(limits, "no_progress_seconds");
+    slot->process.memory_bytes = memory_bytes;
+    slot->process.spawn.address_space =
+        address_space(memory_bytes, slot->trial.prepared.size, worker->cores);
+    slot->process.spawn.file_size = memory_bytes + (int64_t)1024 * MIB;
+    slot->control.most_threads = threads > 0 && threads < worker->cores ? threads : worker->cores;
+    worker_share_cores(worker);
+    worker_unlock(worker);
+}
+
+static int64_t memory_limit(const struct worker_slot *slot, const json_t *resolved)
+{
+    const json_t *limits = json_object_get(resolved, "limits");
+    int64_t wanted = json_integer_value(json_object_get(limits, "memory_bytes"));
+    return wanted > 0 ? wanted : slot->worker->config->trial_memory_bytes;
+}
+
+/* What must be equal to go on from a checkpoint: the spec and the data. */
+static void spec_digest(const struct worker_slot *slot, char out[140])
+{
+    (void)snprintf(out, 140, "%.64s-%.64s", slot->trial.hash, slot->trial.dataset_digest);
+}
+
+static json_t *start_record(struct worker_slot *slot, json_t *resolved,
+                            const struct worker_resume *resume, size_t n_resume)
+{
+    struct worker *worker = slot->worker;
+    char digest[140];
+    json_t *files = json_array();
+    for (size_t i = 0; i < n_resume; i++) {
+        (void)json_array_append_new(files, json_string(resume[i].name));
+    }
+    worker_lock(worker);
+    size_t threads = slot->control.threads;
+    size_t most = slot->control.most_threads;
+    worker_unlock(worker);
+    slot->sent_threads = threads;
+    spec_digest(slot, digest);
+    return json_pack("{s:O, s:s, s:o, s:I, s:I, s:I, s:s, s:s, s:s}", "trial", resolved, "prepared",
+                     "prepared", "resume", files, "threads", (json_int_t)threads, "most_threads",
+                     (json_int_t)most, "memory_bytes", (json_int_t)memory_limit(slot, resolved),
+                     "instruction_set", worker->environment.instruction_set, "core_build",
+                     worker->environment.core_build, "spec_digest", digest);
+}
+
+static enum sv_status prepare(struct worker_slot *slot, json_t **out_start, struct sv_error *err)
+{
+    struct worker_resume resume[2];
+    size_t n_resume = 0;
+    json_t *resolved = NULL;
+    static const struct jx_limits limits = {.max_bytes = (size_t)16 << 20, .max_depth = 64};
+    if (jx_parse(slot->trial.resolved, strlen(slot->trial.resolved), &limits, &resolved, NULL)) {
+        return sv_fail(err, SV_ERR_INTERNAL, "the trial's spec cannot be read");
+    }
+    set_limits(slot, resolved, memory_limit(slot, resolved));
+    enum sv_status st = worker_slot_link_blob(slot, slot->trial.claim.project_id,
+                                              &slot->trial.prepared, "prepared", err);
+    if (st == SV_OK) {
+        st = worker_checkpoints_fetch(slot, resume, &n_resume, err);
+    }
+    if (st == SV_OK) {
+        *out_start = start_record(slot, resolved, resume, n_resume);
+        st = *out_start ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "no memory");
+    }
+    json_decref(resolved);
+    return st;
+}
+
+/* -------------------------------------------------------------------------------- commits */
+
+/* Commits what is pending, with a checkpoint if one is given. False: lost or broken. */
+static bool commit_with(struct worker_slot *slot, const struct store_checkpoint *checkpoint)
+{
+    struct sv_error err = {0};
+    struct store_commit commit = worker_pending_commit(&slot->pending);
+    enum sv_status st;
+    commit.checkpoint = checkpoint;
+    if (!commit.progress && !commit.n_points && !commit.n_lines && !checkpoint) {
+        return true;
+    }
+    worker_process_progress(slot, true);
+    do {
+        st = store_attempt_commit(slot->worker->store, &slot->trial.claim, &commit, NULL, &err);
+    } while (worker_slot_retry(slot, st, &err));
+    worker_process_progress(slot, false);
+    if (st == SV_OK) {
+        worker_pending_clear(&slot->pending);
+    }
+    return st == SV_OK;
+}
+
+static void commit(struct worker_slot *slot, bool all)
+{
+    (void)all;
+    if (slot->started || slot->pending.n_points == 0) {
+        (void)commit_with(slot, NULL);
+    }
+}
+
+/* -------------------------------------------------------------------------------- records */
+
+static bool take_started(struct worker_slot *slot, const json_t *record)
+{
+    struct sv_error err = {0};
+    enum sv_status st;
+    int64_t step = json_integer_value(json_object_get(record, "step"));
+    bool differ = json_is_true(json_object_get(record, "bits_may_differ"));
+    worker_process_progress(slot, true);
+    do {
+        st = store_attempt_resume(slot->worker->store, &slot->trial.claim, step, differ, &err);
+    } while (worker_slot_retry(slot, st, &err));
+    worker_process_progress(slot, false);
+    slot->started = st == SV_OK;
+    log_event(slot->worker->log, SV_LOG_INFO, "trial_runs",
+              LOG_TEXT("attempt", slot->directory_name), LOG_INT("after_step", step));
+    return true;
+}
+
+static bool take_points(struct worker_slot *slot, const struct wire_record *record)
+{
+    struct wire_point *points = NULL;
+    size_t n = 0;
+    if (!slot->started || wire_points_decode(record->payload, record->size, &points, &n) != SV_OK) {
+        return false;
+    }
+    bool taken = worker_pending_points(&slot->pending, points, n);
+    free(points);
+    if (taken && slot->pending.n_points >= MAX_POINTS_PENDING) {
+        (void)commit_with(slot, NULL);
+    }
+    return taken;
+}
+
+/* Keeps the file on this disk, now and then and at the end in the database too, and commits it with
+ * all points before it. */
+static bool take_checkpoint(struct worker_slot *slot, const json_t *record)
+{
+    struct store_checkpoint checkpoint;
+    const char *path = json_string_value(json_object_get(record, "path"));
+    int64_t step = json_integer_value(json_object_get(record, "step"));
+    int64_t epoch = json_integer_value(json_object_get(record, "epoch"));
+    int64_t now = sv_clock_monotonic_ms();
+    if (!slot->started || step < 1 ||
+        !worker_checkpoint_keep(slot, path, step, epoch, &checkpoint)) {
+        return false;
+    }
+    bool store =
+        json_is_true(json_object_get(record, "final")) ||
+        now - slot->stored_checkpoint_ms >= slot->worker->config->checkpoint_store_seconds * 1000;
+    if (store && checkpoint.size <= STORE_BLOB_MAX) {
+        struct store_blob blob;
+        if (!worker_slot_upload(slot, slot->trial.claim.project_id, path, &blob)) {
+            return worker_slot_lost(slot);
+        }
+        memcpy(checkpoint.blob_id, blob.id, sizeof checkpoint.blob_id);
+        slot->stored_checkpoint_ms = sv_clock_monotonic_ms();
+    }
+    return commit_with(slot, &checkpoint) || worker_slot_lost(slot);
+}
+
+/* OpenBLAS takes processors it does not know for a Prescott and is then several times slower. */
+static void take_hello(struct worker_slot *slot, const json_t *record)
+{
+    const char *core = json_string_value(json_object_get(record, "blas_core"));
+    const char *isa = json_string_value(json_object_get(record, "instruction_set"));
+    bool slow = core && isa && strcasecmp(core, "prescott") == 0 && strcmp(isa, "plain") != 0;
+    log_event(slot->worker->log, slow ? SV_LOG_WARN : SV_LOG_INFO,
+              slow ? "blas_core_is_prescott" : "child_ready",
+              LOG_TEXT("attempt", slot->directory_name), LOG_TEXT("blas_core", core),
+              LOG_TEXT("instruction_set", isa));
+}
+
+static bool take_json(struct worker_slot *slot, unsigned type, json_t *record)
+{
+    const char *level = json_string_value(json_object_get(record, "level"));
+    const char *text = json_string_value(json_object_get(record, "text"));
+    switch (type) {
+    case WIRE_HELLO:
+        take_hello(slot, record);
+        return true;
+    case WIRE_STARTED:
+        return take_started(slot, record);
+    case WIRE_PROGRESS:
+        worker_pending_progress(&slot->pending, record);
+        return true;
+    case WIRE_CHECKPOINT:
+        return take_checkpoint(slot, record);
+    case WIRE_ARTEFACT:
+        return worker_results_artefact(slot, record);
+    case WIRE_EVALUATION:
+        return worker_results_evaluation(slot, record);
+    case WIRE_LOG:
+        return level && text && worker_pending_line(&slot->pending, level, text);
+    default:
+        return false;
+    }
+}
+
+static bool take(struct worker_slot *slot, const struct wire_record *record)
+{
+    if (record->type == WIRE_POINTS) {
+        return take_points(slot, record);
+    }
+    if (record->type == WIRE_PREDICTIONS) {
+        return worker_results_predictions(slot, record);
+    }
+    json_t *json = worker_record_json(record);
+    bool taken = json && take_json(slot, record->type, json);
+    json_decref(json);
+    return taken;
+}
+
+const struct worker_task worker_trial_task = {"trial", prepare, take, commit, worker_results_end};
