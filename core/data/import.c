@@ -61,6 +61,19 @@ const struct jx_field nn_import_fields[] = {
     JX_END,
 };
 
+enum nn_status nn_import_options_decode(const json_t *options, const char *pointer,
+                                        struct nn_import_options *out_options, struct nn_error *err)
+{
+    struct nn_import_options decoded = {0};
+    jx_defaults(nn_import_fields, &decoded);
+    enum nn_status status =
+        options ? jx_decode(nn_import_fields, options, pointer, &decoded, err) : NN_OK;
+    if (status == NN_OK) {
+        *out_options = decoded;
+    }
+    return status;
+}
+
 /* --------------------------------------------------------------------------------------- shared */
 
 bool nn_import_grow(void **array, size_t *room, size_t n, size_t element)

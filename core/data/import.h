@@ -34,8 +34,12 @@ struct nn_import_options {
                                   occur, in order of their numbers */
 };
 
-/* {"image_size", "on_refused", "classes"}: decode with jx_decode. */
 extern const struct jx_field nn_import_fields[];
+
+/* Decodes {"image_size", "on_refused", "classes"}; options may be NULL. Strings are borrowed. */
+NN_MUST_CHECK enum nn_status nn_import_options_decode(const json_t *options, const char *pointer,
+                                                      struct nn_import_options *out_options,
+                                                      struct nn_error *err);
 
 /* Caps; a zero means the default beside it. All are checked while reading, on bytes really
  * produced, never on what a header declares. A compression ratio alone refuses nothing. */
