@@ -10,6 +10,7 @@
 #include "server/http/exchange_internal.h"
 
 #define STREAM_BLOCK (64u << 10)
+_Static_assert(MHD_SIZE_UNKNOWN == UINT64_MAX, "both mean a body of unknown size");
 
 static void header_add(struct MHD_Response *answer, const char *name, const char *value)
 {
@@ -55,9 +56,12 @@ static struct MHD_Response *body_make(struct http_exchange *ex)
         }
         break;
     case HTTP_KIND_STREAM:
-        answer = MHD_create_response_from_callback(resp->size == UINT64_MAX ? MHD_SIZE_UNKNOWN
-                                                                            : resp->size,
-                                                   STREAM_BLOCK, http_stream_read, ex, NULL);
+        answer = MHD_create_response_from_callback(resp->size, STREAM_BLOCK, http_stream_read, ex,
+                                                   NULL);
+        if (answer && ex->request.is_head && resp->size == UINT64_MAX) {
+            /* else libmicrohttpd 0.9.75 would send the end of a chunked body after the headers */
+            (void)MHD_set_response_options(answer, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+        }
         break;
     case HTTP_KIND_NONE:
     case HTTP_KIND_PARK:

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bodies: sizes around every border, chunked and not, spooled and not, caps, early refusals.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/http/query.h"
+#include "tests/support/cmocka_all.h"
+#include "tests/support/http_client.h"
+
+#define TYPE "Content-Type: application/octet-stream\r\n"
+#define JSON "Content-Type: application/json\r\n"
+
+static uint64_t hash_bytes(uint64_t h, const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ p[i]) * UINT64_C(1099511628211);
+    }
+    return h;
+}
+
+/* Size and hash of the spooled file. */
+static enum sv_status put_file(void *state, const struct http_request *req,
+                               struct http_response *resp, struct sv_error *err)
+{
+    static _Thread_local unsigned char piece[65536];
+    uint64_t h = HTTP_HASH_SEED;
+    uint64_t size = 0;
+    ssize_t n;
+    (void)state;
+    (void)err;
+    while ((n = read(req->body_fd, piece, sizeof piece)) > 0) {
+        h = hash_bytes(h, piece, (size_t)n);
+        size += (uint64_t)n;
+    }
+    assert_int_equal(size, req->body_size);
+    char text[32];
+    (void)snprintf(text, sizeof text, "%016llx", (unsigned long long)h);
+    return http_response_json_take(
+        resp, 200, json_pack("{s:I, s:s, s:s}", "size", (json_int_t)size, "hash", text, "type",
+                             req->body_type));
+}
+
+static enum sv_status post_json(void *state, const struct http_request *req,
+                                struct http_response *resp, struct sv_error *err)
+{
+    (void)state;
+    (void)err;
+    return http_response_json_take(
+        resp, 200,
+        json_pack("{s:b, s:I}", "json", req->json != NULL, "size", (json_int_t)req->body_size));
+}
+
+static enum sv_status refuse_early(void *state, const struct http_request *req,
+                                   struct http_response *resp, struct sv_error *err)
+{
+    (void)state;
+    (void)req;
+    (void)resp;
+    return sv_fail(err, SV_ERR_WRONG_STATE, "not now");
+}
+
+static enum sv_status authenticate(void *state, const struct http_request *req,
+                                   struct http_actor *out, struct sv_error *err)
+{
+    (void)state;
+    const char *token = http_bearer(req);
+    if (!token || strcmp(token, "secret") != 0) {
+        return sv_fail(err, SV_ERR_UNAUTHENTICATED, "%s", "");
+    }
+    out->role = HTTP_ROLE_SUBMITTER;
+    return SV_OK;
+}
+
+static const struct http_route ROUTES[] = {
+    {.method = "PUT", .pattern = "/file", .handler = put_file, .body = HTTP_BODY_SPOOL,
+     .content_type = "application/octet-stream, application/zip"},
+    {.method = "PUT", .pattern = "/small", .handler = put_file, .body = HTTP_BODY_SPOOL,
+     .max_bytes = 1000},
+    {.method = "PUT", .pattern = "/refused", .handler = put_file, .body = HTTP_BODY_SPOOL,
+     .before_body = refuse_early},
+    {.method = "PUT", .pattern = "/submitters", .handler = put_file, .body = HTTP_BODY_SPOOL,
+     .role = HTTP_ROLE_SUBMITTER},
+    {.method = "PUT", .pattern = "/admins", .handler = put_file, .body = HTTP_BODY_SPOOL,
+     .role = HTTP_ROLE_ADMIN},
+    {.method = "POST", .pattern = "/json", .handler = post_json, .body = HTTP_BODY_JSON},
+    {.method = "POST", .pattern = "/admin-json", .handler = post_json, .body = HTTP_BODY_JSON,
+     .role = HTTP_ROLE_ADMIN},
+    {.method = "POST", .pattern = "/optional", .handler = post_json,
+     .body = HTTP_BODY_JSON_OPTIONAL},
+};
+
+static void use_tokens(struct http_settings *settings)
+{
+    settings->authenticate = authenticate;
+}
+
+static int setup(void **state)
+{
+    static struct test_http t;
+    const char *flags[] = {"--request-threads=3", "--max-upload-bytes=8M", NULL};
+    test_http_start(&t, ROUTES, sizeof ROUTES / sizeof ROUTES[0], flags, use_tokens);
+    *state = &t;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    test_http_stop(*state, 0);
+    return 0;
+}
+
+static unsigned char *bytes_make(size_t n)
+{
+    unsigned char *bytes = malloc(n + 1);
+    uint32_t x = (uint32_t)n + 1;
+    for (size_t i = 0; i < n; i++) { /* NULs among them */
+        x = x * 1664525u + 1013904223u;
+        bytes[i] = (unsigned char)(x >> 24 & (i % 3 ? 0xff : 0x03));
+    }
+    return bytes;
+}
+
+static void send_chunks(int fd, const unsigned char *bytes, size_t n, size_t chunk)
+{
+    char line[32];
+    for (size_t at = 0; at < n; at += chunk) {
+        size_t m = n - at < chunk ? n - at : chunk;
+        (void)snprintf(line, sizeof line, "%zx\r\n", m);
+        test_send_text(fd, line);
+        test_send(fd, bytes + at, m);
+        test_send_text(fd, "\r\n");
+    }
+    test_send_text(fd, "0\r\n\r\n");
+}
+
+static void expect_upload(const struct test_http *t, size_t n, size_t chunk)
+{
+    char head[256];
+    char have[32];
+    char want[32];
+    unsigned char *bytes = bytes_make(n);
+    int fd = test_connect(t);
+    int used = snprintf(head, sizeof head, "PUT /file HTTP/1.1\r\nHost: localhost\r\n" TYPE);
+    if (chunk) {
+        (void)snprintf(head + used, sizeof head - (size_t)used, "Transfer-Encoding: chunked\r\n\r\n");
+        test_send_text(fd, head);
+        send_chunks(fd, bytes, n, chunk);
+    } else {
+        (void)snprintf(head + used, sizeof head - (size_t)used, "Content-Length: %zu\r\n\r\n", n);
+        test_send_text(fd, head);
+        test_send(fd, bytes, n);
+    }
+    struct test_reply reply = test_receive(fd, 5000, false);
+    if (reply.status != 200) {
+        fail_msg("%zu bytes in chunks of %zu: %d %s", n, chunk, reply.status, reply.text);
+    }
+    (void)snprintf(want, sizeof want, "%016llx",
+                   (unsigned long long)hash_bytes(HTTP_HASH_SEED, bytes, n));
+    test_reply_member(&reply, "hash", have, sizeof have);
+    if (strcmp(have, want) != 0) {
+        fail_msg("%zu bytes in chunks of %zu: content differs", n, chunk);
+    }
+    test_reply_free(&reply);
+    /* the connection is still in step */
+    test_send_text(fd, "GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    reply = test_receive(fd, 5000, false);
+    assert_int_equal(reply.status, 404);
+    test_reply_free(&reply);
+    (void)close(fd);
+    free(bytes);
+}
+
+static void no_tokens(struct http_settings *settings)
+{
+    (void)settings;
+}
+
+/* B26: stored hash equals client hash for sizes around pool and chunk borders. */
+static void test_B26_sizes_around_borders(void **state)
+{
+    (void)state;
+    struct test_http t;
+    const char *flags[] = {"--request-threads=2", NULL};
+    test_http_start(&t, ROUTES, sizeof ROUTES / sizeof ROUTES[0], flags, no_tokens);
+    for (size_t n = 987; n <= 2000; n += 101) {
+        expect_upload(&t, n, 0);
+    }
+    const size_t borders[] = {0, 1, 16384, 32768, 65536, 131072, 262144, 524288, 1 << 20};
+    for (size_t i = 0; i < sizeof borders / sizeof borders[0]; i++) {
+        for (int d = -1; d <= 1; d++) {
+            size_t n = borders[i] + (size_t)d;
+            if (n < SIZE_MAX / 2) {
+                expect_upload(&t, n, 0);
+                expect_upload(&t, n, 65536);
+            }
+        }
+    }
+    const size_t chunks[] = {1, 7, 4096, 15700, 262144, 300000};
+    for (size_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++) {
+        expect_upload(&t, chunks[i] < 100 ? 2000 : 700001, chunks[i]);
+    }
+    test_http_stop(&t, 0);
+}
+
+static struct test_reply put(const struct test_http *t, const char *path, const char *headers,
+                             const char *body)
+{
+    char all[512];
+    (void)snprintf(all, sizeof all, TYPE "Authorization: Bearer secret\r\n%s", headers);
+    return test_ask(t, "PUT", path, all, body);
+}
+
+static void expect_status(struct test_reply *reply, int status, const char *code)
+{
+    char have[64];
+    test_reply_member(reply, "code", have, sizeof have);
+    if (reply->status != status || strcmp(have, code) != 0) {
+        fail_msg("%d %s instead of %d %s", reply->status, have, status, code);
+    }
+    test_reply_free(reply);
+}
+
+static void test_types(void **state)
+{
+    const struct test_http *t = *state;
+    char type[64];
+    struct test_reply reply =
+        test_ask(t, "PUT", "/submitters",
+                 "Authorization: Bearer secret\r\nContent-Type: application/zip\r\n", "abc");
+    expect_status(&reply, 415, "unsupported_media_type");
+    reply = test_ask(t, "PUT", "/file",
+                     "Authorization: Bearer secret\r\nContent-Type: Application/ZIP; a=b\r\n", "abc");
+    assert_int_equal(reply.status, 200);
+    test_reply_member(&reply, "type", type, sizeof type);
+    assert_string_equal(type, "application/zip");
+    test_reply_free(&reply);
+    reply = put(t, "/file", "Content-Encoding: gzip\r\n", "abc");
+    expect_status(&reply, 415, "unsupported_media_type");
+}
+
+/* The cap holds whether the length is told or not, and a wrong body is not read for ever. */
+static void test_caps(void **state)
+{
+    const struct test_http *t = *state;
+    static char big[3000];
+    memset(big, 'x', sizeof big - 1);
+    struct test_reply reply = put(t, "/small", "", big);
+    expect_status(&reply, 413, "too_large");
+    big[1000] = '\0';
+    reply = put(t, "/small", "", big);
+    assert_int_equal(reply.status, 200);
+    test_reply_free(&reply);
+
+    const size_t sizes[] = {1000, 1001, 300000, 8 << 20};
+    for (size_t i = 0; i < 4; i++) {
+        unsigned char *bytes = bytes_make(sizes[i]);
+        int fd = test_connect(t);
+        test_send_text(fd, "PUT /small HTTP/1.1\r\nHost: localhost\r\n" TYPE
+                           "Authorization: Bearer secret\r\nTransfer-Encoding: chunked\r\n\r\n");
+        send_chunks(fd, bytes, sizes[i], 4096);
+        reply = test_receive(fd, 5000, false);
+        if (sizes[i] == 1000) {
+            assert_int_equal(reply.status, 200);
+        } else if (sizes[i] < (1 << 20)) {
+            assert_int_equal(reply.status, 413);
+            assert_true(test_is_closed(fd, 2000));
+        } else {
+            assert_true(reply.closed && reply.status == 0); /* cut: it would not end */
+        }
+        test_reply_free(&reply);
+        (void)close(fd);
+        free(bytes);
+    }
+}
+
+static void test_json_caps(void **state)
+{
+    const struct test_http *t = *state;
+    const size_t megabyte = 1 << 20;
+    for (size_t n = megabyte - 1; n <= megabyte + 1; n++) {
+        for (int chunked = 0; chunked < 2; chunked++) {
+            unsigned char *body = malloc(n);
+            memset(body, ' ', n);
+            body[0] = '[';
+            body[n - 1] = ']';
+            char head[256];
+            (void)snprintf(head, sizeof head,
+                           "POST /json HTTP/1.1\r\nHost: localhost\r\n" JSON
+                           "Authorization: Bearer secret\r\n%s%zu\r\n\r\n",
+                           chunked ? "Transfer-Encoding: chunked\r\nX-Size: " : "Content-Length: ",
+                           n);
+            int fd = test_connect(t);
+            test_send_text(fd, head);
+            if (chunked) {
+                send_chunks(fd, body, n, 50000);
+            } else {
+                test_send(fd, body, n);
+            }
+            struct test_reply reply = test_receive(fd, 5000, false);
+            if (reply.status != (n <= megabyte ? 200 : 413)) {
+                fail_msg("%zu bytes, chunked %d: %d", n, chunked, reply.status);
+            }
+            test_reply_free(&reply);
+            (void)close(fd);
+            free(body);
+        }
+    }
+}
+
+static void test_json_depth_and_duplicates(void **state)
+{
+    const struct test_http *t = *state;
+    static char deep[5000];
+    const char *headers = JSON "Authorization: Bearer secret\r\n";
+    memset(deep, '[', 2049);
+    memset(deep + 2049, ']', 2049);
+    struct test_reply reply = test_ask(t, "POST", "/json", headers, deep);
+    expect_status(&reply, 400, "invalid_json");
+    reply = test_ask(t, "POST", "/json", headers, "{\"a\": 1, \"\\u0061\": 2}");
+    expect_status(&reply, 400, "invalid_json");
+    reply = test_ask(t, "POST", "/json", headers, "{\"a\": \"\\u0000\"}");
+    expect_status(&reply, 400, "invalid_json");
+    reply = test_ask(t, "POST", "/json", headers, "{} x");
+    expect_status(&reply, 400, "invalid_json");
+    reply = test_ask(t, "POST", "/optional", "Authorization: Bearer secret\r\n", NULL);
+    assert_int_equal(reply.status, 200);
+    assert_non_null(strstr(reply.body, "\"json\":false"));
+    test_reply_free(&reply);
+}
+
+/* Refused before the body is sent: no 100 Continue, and nothing has to be read. */
+static void test_early_refusals(void **state)
+{
+    const struct test_http *t = *state;
+    const struct {
+        const char *request;
+        int status;
+        const char *code;
+    } rows[] = {
+        {"PUT /refused HTTP/1.1\r\n" TYPE "Authorization: Bearer secret\r\n", 409, "wrong_state"},
+        {"PUT /submitters HTTP/1.1\r\n" TYPE, 401, "unauthenticated"},
+        {"PUT /admins HTTP/1.1\r\n" TYPE "Authorization: Bearer secret\r\n", 403, "forbidden"},
+        {"POST /admin-json HTTP/1.1\r\n" JSON, 401, "unauthenticated"},
+        {"PUT /nowhere HTTP/1.1\r\n" TYPE, 404, "not_found"},
+        {"DELETE /file HTTP/1.1\r\n" TYPE, 405, "method_not_allowed"},
+        {"PUT /file HTTP/1.1\r\nContent-Type: text/plain\r\n", 415, "unsupported_media_type"},
+        {"PUT /small HTTP/1.1\r\n" TYPE, 413, "too_large"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char head[512];
+        char code[64];
+        int fd = test_connect(t);
+        (void)snprintf(head, sizeof head,
+                       "%sHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 200000\r\n\r\n",
+                       rows[i].request);
+        test_send_text(fd, head);
+        struct test_reply reply = test_receive(fd, 3000, false);
+        test_reply_member(&reply, "code", code, sizeof code);
+        if (reply.status != rows[i].status || strcmp(code, rows[i].code) != 0 || reply.interim) {
+            fail_msg("row %zu: %d %s, interim %d", i, reply.status, code, reply.interim);
+        }
+        assert_true(test_is_closed(fd, 2000));
+        test_reply_free(&reply);
+        (void)close(fd);
+    }
+}
+
+static void test_continue(void **state)
+{
+    const struct test_http *t = *state;
+    int fd = test_connect(t);
+    test_send_text(fd, "PUT /submitters HTTP/1.1\r\nHost: localhost\r\n" TYPE
+                       "Authorization: Bearer secret\r\n"
+                       "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+    char interim[64] = "";
+    assert_true(read(fd, interim, sizeof interim - 1) > 0);
+    assert_non_null(strstr(interim, "100 Continue"));
+    test_send_text(fd, "abc");
+    struct test_reply reply = test_receive(fd, 3000, false);
+    assert_int_equal(reply.status, 200);
+    test_reply_free(&reply);
+    (void)close(fd);
+}
+
+/* The client leaves in the middle: nothing is leaked (the sanitizer looks) and the server lives. */
+static void test_aborted_uploads(void **state)
+{
+    const struct test_http *t = *state;
+    unsigned char *bytes = bytes_make(600000);
+    for (size_t n = 0; n < 600000; n += 99991) {
+        int fd = test_connect(t);
+        test_send_text(fd, "PUT /file HTTP/1.1\r\nHost: localhost\r\n" TYPE
+                           "Authorization: Bearer secret\r\nContent-Length: 700000\r\n\r\n");
+        test_send(fd, bytes, n);
+        (void)close(fd);
+    }
+    free(bytes);
+    struct test_reply reply = put(t, "/file", "", "abc");
+    assert_int_equal(reply.status, 200);
+    test_reply_free(&reply);
+}
+
+static void test_basic_password_is_a_token(void **state)
+{
+    const struct test_http *t = *state;
+    struct test_reply reply = test_ask(t, "PUT", "/submitters",
+                                       TYPE "Authorization: Basic YXBpOnNlY3JldA==\r\n", "abc");
+    assert_int_equal(reply.status, 200); /* api:secret */
+    test_reply_free(&reply);
+    const char *bad[] = {"Basic YXBpOnNlY3JldA=x", "Basic !!!!", "Basic", "Bearer", "Bearer ",
+                         "Bearer secret x", "Digest secret", "secret", "Basic c2VjcmV0"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char headers[128];
+        (void)snprintf(headers, sizeof headers, TYPE "Authorization: %s\r\n", bad[i]);
+        reply = test_ask(t, "PUT", "/submitters", headers, "abc");
+        if (reply.status != (i == 0 ? 200 : 401)) { /* padding ends the text */
+            fail_msg("%s: %d", bad[i], reply.status);
+        }
+        test_reply_free(&reply);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_B26_sizes_around_borders),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_caps),
+        cmocka_unit_test(test_json_caps),
+        cmocka_unit_test(test_json_depth_and_duplicates),
+        cmocka_unit_test(test_early_refusals),
+        cmocka_unit_test(test_continue),
+        cmocka_unit_test(test_aborted_uploads),
+        cmocka_unit_test(test_basic_password_is_a_token),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
