@@ -248,10 +248,7 @@ static void backward_with(const struct nn_pass *pass, const struct nn_run *run,
         .d_shift = nn_placed_grad(placed, NN_ROLE_SHIFT),
         .factors = saved.factors,
     };
-    nn_batch_norm_gradient_sums(run->exec, &grad);
-    if (grad.d_x) {
-        nn_batch_norm_gradient(run->exec, &grad);
-    }
+    nn_batch_norm_gradient(run->exec, &grad); /* sums, and d_x if wanted */
 }
 
 static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,

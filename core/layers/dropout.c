@@ -52,13 +52,26 @@ static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_p
     out->gradient_in_place = true;
 }
 
-static void apply(const struct nn_pass *pass, const struct nn_run *run, struct nn_view y,
-                  struct nn_view x, bool add)
+static double rate_of(const struct nn_pass *pass)
 {
-    const struct options *options = pass->layers[0]->layer->options;
+    return ((const struct options *)pass->layers[0]->layer->options)->rate;
+}
+
+static void copy(const struct nn_pass *pass, const struct nn_run *run, struct nn_view y,
+                 struct nn_view x, bool add)
+{
+    if (x.data != y.data) {
+        nn_copy(run->exec, y.data, y.ld, add, x.data, x.ld,
+                run->batch * pass->out.height * pass->out.width, pass->out.channels);
+    }
+}
+
+static void drop(const struct nn_pass *pass, const struct nn_run *run, struct nn_view y,
+                 struct nn_view x, bool add)
+{
     size_t pixels = pass->out.height * pass->out.width;
     struct nn_dropout dropout = {
-        .rate = options->rate,
+        .rate = rate_of(pass),
         .seed = run->step->seed,
         .epoch = run->step->epoch,
         .layer = pass->layers[0]->number,
@@ -74,18 +87,14 @@ static void apply(const struct nn_pass *pass, const struct nn_run *run, struct n
 static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
                     struct nn_view y)
 {
-    if (run->phase == NN_PHASE_TRAINING) {
-        apply(pass, run, y, x[0], false);
-    } else if (x[0].data != y.data) {
-        nn_copy(run->exec, y.data, y.ld, false, x[0].data, x[0].ld,
-                run->batch * pass->out.height * pass->out.width, pass->out.channels);
-    }
+    bool drops = run->phase == NN_PHASE_TRAINING && rate_of(pass) > 0;
+    (drops ? drop : copy)(pass, run, y, x[0], false);
 }
 
 static void backward(const struct nn_pass *pass, const struct nn_run *run,
                      const struct nn_backward *args)
 {
-    apply(pass, run, args->d_x[0].view, args->d_y, args->d_x[0].add);
+    (rate_of(pass) > 0 ? drop : copy)(pass, run, args->d_x[0].view, args->d_y, args->d_x[0].add);
 }
 
 const struct nn_operator nn_op_dropout = {

@@ -163,10 +163,11 @@ static void backward_with(const struct nn_pass *pass, const struct nn_run *run,
         .d_shift = nn_placed_grad(norm_layer, NN_ROLE_SHIFT),
         .factors = parts.norm.factors,
     };
-    nn_batch_norm_gradient_sums(run->exec, &grad);
     struct nn_rows_source source = {nn_batch_norm_gradient_rows, &grad};
     bool trains = nn_placed_trains(pass->layers[0]);
-    if (!trains) {
+    if (trains) {
+        nn_batch_norm_gradient_sums(run->exec, &grad); /* the source makes the rows */
+    } else {
         nn_batch_norm_gradient(run->exec, &grad);
     }
     nn_convolution_gradients(pass, run, args, &conv, trains ? &source : NULL, parts.storage);

@@ -92,8 +92,10 @@ NN_MUST_CHECK enum nn_status nn_network_plan_bytes(const struct nn_description *
                                                    size_t *out_bytes, struct nn_error *err);
 
 /* NN_ERR_INVALID: the sizes do not fit (err names layer and remedy); NN_ERR_LIMIT: a product of
- * sizes overflows; NN_ERR_MEMORY: over the cap of options->memory. Values are zero, batch-norm
- * scale and running variance 1, input std 1, until nn_network_initialize or an import. */
+ * sizes overflows; NN_ERR_MEMORY: over the cap of options->memory. The description is borrowed
+ * until destroy; bind and options are copied. Values are zero, batch-norm scale and running
+ * variance 1, input mean and std as described (else 0 and 1), until nn_network_initialize or an
+ * import. */
 NN_MUST_CHECK enum nn_status nn_network_create(const struct nn_description *description,
                                                const struct nn_network_bind *bind,
                                                const struct nn_network_options *options,
@@ -160,8 +162,10 @@ void nn_network_on_gradient(struct nn_network *network, nn_gradient_ready_fn fn,
  * numbers `ld` apart, batch * height * width rows. NULL data where it was not asked for. */
 struct nn_layer_view {
     const nn_real *data;
+    size_t ld;
     const nn_real *grad; /* NULL unless built for TRAINING */
-    size_t ld, height, width, channels;
+    size_t grad_ld;
+    size_t height, width, channels;
 };
 NN_MUST_CHECK bool nn_network_activation(const struct nn_network *network, const char *layer,
                                          struct nn_layer_view *out);

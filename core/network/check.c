@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The checks on a graph as a whole: one input, one output, every layer fed and used, no cycle, and
+ * then the sizes, layer by layer.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/network/description_internal.h"
+
+enum { POINTER_SIZE = 160, MEND_SIZE = 240 };
+
+static void pointer_of(const struct nn_node *node, char out[POINTER_SIZE])
+{
+    jx_pointer_index("/layers", node->position, out, POINTER_SIZE);
+}
+
+static bool is_kind(const struct nn_node *node, const char *name)
+{
+    return node->layer.kind && strcmp(node->layer.kind->name, name) == 0;
+}
+
+/* ---- inputs and outputs ---- */
+
+static void check_inputs(const struct nn_node *node, struct nn_issues *issues)
+{
+    char pointer[POINTER_SIZE];
+    const struct nn_layer_kind *kind = node->layer.kind;
+    pointer_of(node, pointer);
+    if (!kind || (node->n_inputs >= kind->min_inputs && node->n_inputs <= kind->max_inputs)) {
+        return;
+    }
+    if (node->n_inputs == 0) {
+        nn_issue(issues, node->layer.name, pointer, "connect the output of a layer to it",
+                 "missing input: nothing is connected to this %s", kind->name);
+    } else if (kind->max_inputs == 0) {
+        nn_issue(issues, node->layer.name, pointer, "put it first, and connect nothing to it",
+                 "an %s takes no input", kind->name);
+    } else if (node->n_inputs < kind->min_inputs) {
+        nn_issue(issues, node->layer.name, pointer, "connect more layers to it",
+                 "a layer of kind %s takes at least %zu inputs, not %zu", kind->name,
+                 kind->min_inputs, node->n_inputs);
+    } else {
+        nn_issue(issues, node->layer.name, pointer,
+                 "join them by an addition or a concatenation before it",
+                 "a layer of kind %s takes at most %zu input%s, not %zu", kind->name,
+                 kind->max_inputs, kind->max_inputs == 1 ? "" : "s", node->n_inputs);
+    }
+}
+
+static void find_input(struct nn_issues *issues, struct nn_description *graph)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        if (!is_kind(&graph->nodes[i], "image_input")) {
+            continue;
+        }
+        if (found++ == 0) {
+            graph->input = i;
+        } else {
+            char pointer[POINTER_SIZE];
+            pointer_of(&graph->nodes[i], pointer);
+            nn_issue(issues, graph->nodes[i].layer.name, pointer, "keep one of them",
+                     "the network has more than one image_input");
+        }
+    }
+    if (found == 0) {
+        nn_issue(issues, NULL, "/layers", "begin with a layer of kind image_input",
+                 "the network has no input");
+    }
+}
+
+/* The last layer that nothing uses is the output; others are left over. */
+static void find_output(struct nn_issues *issues, struct nn_description *graph)
+{
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        if (graph->nodes[i].n_consumers == 0) {
+            last = i;
+        }
+    }
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct nn_node *node = &graph->nodes[i];
+        if (node->n_consumers == 0 && i != last) {
+            char pointer[POINTER_SIZE];
+            pointer_of(node, pointer);
+            nn_issue(issues, node->layer.name, pointer, "connect it to a layer, or remove it",
+                     "unused output: nothing is connected to this layer");
+        }
+    }
+    graph->output = last; /* SIZE_MAX: a cycle, said elsewhere */
+    if (last == SIZE_MAX) {
+        return;
+    }
+    const struct nn_node *node = &graph->nodes[last];
+    if (is_kind(node, "softmax") && node->n_inputs == 1) {
+        graph->ends_in_softmax = true;
+        graph->output = node->inputs[0];
+        if (is_kind(&graph->nodes[graph->output], "relu")) {
+            nn_issue_warning(issues, graph->nodes[graph->output].layer.name,
+                             "the scores pass through a relu before the softmax, which cuts off "
+                             "everything below 0",
+                             "remove the relu");
+        }
+    }
+    if (is_kind(&graph->nodes[graph->output], "image_input")) {
+        nn_issue(issues, node->layer.name, "/layers", "put layers behind the image_input",
+                 "the network has nothing that could learn");
+    }
+}
+
+/* ---- order ---- */
+
+/* Rounds over the description, each taking the nodes whose inputs are all taken: a sequence written
+ * in order is done in one. */
+static bool sort_nodes(struct nn_description *graph)
+{
+    size_t *open = nn_arena_alloc(graph->arena, graph->n_nodes, sizeof *open);
+    bool *done = nn_arena_alloc(graph->arena, graph->n_nodes, sizeof *done);
+    graph->order = nn_arena_alloc(graph->arena, graph->n_nodes, sizeof *graph->order);
+    if (!open || !done || !graph->order) {
+        return false;
+    }
+    bool found = true;
+    while (found) {
+        found = false;
+        for (size_t i = 0; i < graph->n_nodes; i++) {
+            const struct nn_node *node = &graph->nodes[i];
+            size_t ready = 0;
+            for (size_t k = 0; k < node->n_inputs; k++) {
+                ready += done[node->inputs[k]] ? 1 : 0;
+            }
+            if (!done[i] && ready == node->n_inputs) {
+                done[i] = true;
+                graph->order[graph->n_order++] = i;
+                found = true;
+            }
+        }
+    }
+    return true;
+}
+
+/* Of the nodes that could not be ordered, those on a cycle: walking back along unordered inputs
+ * from any of them ends in one. */
+static void issue_cycle(struct nn_issues *issues, const struct nn_description *graph)
+{
+    bool ordered[NN_NETWORK_LAYERS_MAX] = {false};
+    for (size_t i = 0; i < graph->n_order; i++) {
+        ordered[graph->order[i]] = true;
+    }
+    size_t at = 0;
+    while (ordered[at]) {
+        at++;
+    }
+    for (size_t steps = 0; steps < graph->n_nodes; steps++) {
+        const struct nn_node *node = &graph->nodes[at];
+        size_t k = 0;
+        while (ordered[node->inputs[k]]) {
+            k++;
+        }
+        at = node->inputs[k];
+    }
+    char pointer[POINTER_SIZE];
+    pointer_of(&graph->nodes[at], pointer);
+    nn_issue(issues, graph->nodes[at].layer.name, pointer, "remove one connection of the circle",
+             "this layer is on a cycle: its output leads back to its input");
+}
+
+static void number_nodes(struct nn_description *graph, struct nn_issues *issues)
+{
+    size_t n_dropout = 0;
+    for (size_t k = 0; k < graph->n_order; k++) {
+        struct nn_node *node = &graph->nodes[graph->order[k]];
+        for (size_t m = 0; m < k; m++) {
+            const struct nn_node *other = &graph->nodes[graph->order[m]];
+            node->number += other->layer.kind == node->layer.kind ? 1 : 0;
+        }
+        n_dropout += is_kind(node, "dropout") ? 1 : 0;
+    }
+    if (n_dropout > NN_NETWORK_DROPOUT_MAX) {
+        nn_issue(issues, NULL, "/layers", "use fewer",
+                 "the network has %zu dropout layers, the limit is %d", n_dropout,
+                 NN_NETWORK_DROPOUT_MAX);
+    }
+}
+
+bool nn_graph_check(struct nn_issues *issues, struct nn_description *graph)
+{
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        check_inputs(&graph->nodes[i], issues);
+    }
+    find_input(issues, graph);
+    find_output(issues, graph);
+    if (!sort_nodes(graph)) {
+        return false;
+    }
+    if (graph->n_order < graph->n_nodes) {
+        issue_cycle(issues, graph);
+    }
+    number_nodes(graph, issues);
+    return true;
+}
+
+/* ---- sizes ---- */
+
+static bool is_known(struct nn_shape shape)
+{
+    return shape.height > 0 && shape.width > 0 && shape.channels > 0;
+}
+
+static void plan_node(const struct nn_node *node, const struct nn_network_bind *bind,
+                      struct nn_issues *issues, struct nn_layer_plan *plans,
+                      struct nn_layer_plan *out)
+{
+    const struct nn_layer_kind *kind = node->layer.kind;
+    struct nn_shape in[NN_LAYER_INPUTS_MAX];
+    if (!kind || node->n_inputs < kind->min_inputs || node->n_inputs > kind->max_inputs) {
+        return;
+    }
+    for (size_t k = 0; k < node->n_inputs; k++) {
+        in[k] = plans[node->inputs[k]].out;
+        if (!is_known(in[k])) {
+            return;
+        }
+    }
+    struct nn_layer_issue issue = {0};
+    char pointer[POINTER_SIZE];
+    size_t count;
+    pointer_of(node, pointer);
+    if (kind->plan(&node->layer, in, node->n_inputs, bind, out, &issue) != NN_OK) {
+        char place[POINTER_SIZE];
+        jx_pointer_key(pointer, issue.field ? issue.field : "", place, sizeof place);
+        nn_issue(issues, node->layer.name, issue.field ? place : pointer, issue.mend, "%s",
+                 issue.text);
+    } else if (!nn_shape_count(out->out, &count) || count > NN_LAYER_COUNT_MAX) {
+        *out = (struct nn_layer_plan){0};
+        nn_issue(issues, node->layer.name, pointer, "pool or stride before it",
+                 "its output is too large to count");
+    }
+}
+
+static void check_scores(const struct nn_description *graph, const struct nn_network_bind *bind,
+                         struct nn_issues *issues, const struct nn_layer_plan *plans)
+{
+    const struct nn_node *node = &graph->nodes[graph->output];
+    struct nn_shape out = plans[graph->output].out;
+    char pointer[POINTER_SIZE];
+    char mend[MEND_SIZE];
+    char text[64];
+    pointer_of(node, pointer);
+    nn_shape_text(out, text, sizeof text);
+    if (!graph->ends_in_softmax) {
+        nn_issue(issues, node->layer.name, pointer, "end with a layer of kind softmax",
+                 "a network that classifies must end in a softmax");
+    }
+    if (!is_known(out)) {
+        return;
+    }
+    if (out.height != 1 || out.width != 1) {
+        nn_issue(issues, node->layer.name, pointer,
+                 "put global_average_pool, flatten or fully_connected behind it",
+                 "the network ends in an image of %s, not in one score for each class", text);
+    } else if (out.channels != bind->classes) {
+        (void)snprintf(mend, sizeof mend,
+                       "set its outputs to %zu, or leave them out to take the data set's",
+                       bind->classes);
+        nn_issue(issues, node->layer.name, pointer, mend,
+                 "it gives %zu scores, but the data set has %zu classes", out.channels,
+                 bind->classes);
+    }
+}
+
+void nn_graph_plan(const struct nn_description *graph, const struct nn_network_bind *bind,
+                   struct nn_issues *issues, struct nn_layer_plan *out_plans)
+{
+    for (size_t k = 0; k < graph->n_order; k++) {
+        size_t i = graph->order[k];
+        plan_node(&graph->nodes[i], bind, issues, out_plans, &out_plans[i]);
+    }
+    if (bind && bind->classes > 0 && graph->output != SIZE_MAX) {
+        check_scores(graph, bind, issues, out_plans);
+    }
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The list of what is wrong with a description.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/network/description_internal.h"
+
+enum { TEXT_SIZE = 320 };
+
+bool nn_issues_init(struct nn_issues *issues)
+{
+    *issues = (struct nn_issues){.list = json_array()};
+    return issues->list != NULL;
+}
+
+void nn_issues_deinit(struct nn_issues *issues)
+{
+    json_decref(issues->list);
+    issues->list = NULL;
+}
+
+static void put(struct nn_issues *issues, const char *severity, const char *layer,
+                const char *pointer, const char *text, const char *mend)
+{
+    json_t *issue = json_pack("{s:s, s:o, s:o, s:o, s:o}", "severity", severity, "layer",
+                              layer ? jx_text(layer, SIZE_MAX) : json_null(), "pointer",
+                              jx_text(pointer, SIZE_MAX), "text", jx_text(text, SIZE_MAX), "mend",
+                              mend ? jx_text(mend, SIZE_MAX) : json_null());
+    if (json_array_append_new(issues->list, issue) != 0) {
+        issues->out_of_memory = true;
+    }
+}
+
+void nn_issue(struct nn_issues *issues, const char *layer, const char *pointer, const char *mend,
+              const char *fmt, ...)
+{
+    char text[TEXT_SIZE];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    issues->errors++;
+    bool hidden = issues->of_template && strncmp(pointer, "/layers", 7) == 0;
+    put(issues, "error", layer, hidden ? "" : pointer, text, mend);
+}
+
+void nn_issue_warning(struct nn_issues *issues, const char *layer, const char *text,
+                      const char *mend)
+{
+    put(issues, "warning", layer, "", text, mend);
+}
+
+static const json_t *first_error(const struct nn_issues *issues)
+{
+    size_t i;
+    json_t *issue;
+    json_array_foreach(issues->list, i, issue)
+    {
+        if (strcmp(json_string_value(json_object_get(issue, "severity")), "error") == 0) {
+            return issue;
+        }
+    }
+    return NULL;
+}
+
+static const char *member(const json_t *issue, const char *key)
+{
+    const char *text = json_string_value(json_object_get(issue, key));
+    return text ? text : "";
+}
+
+enum nn_status nn_issues_status(const struct nn_issues *issues, struct nn_error *err)
+{
+    if (issues->out_of_memory) {
+        return nn_fail(err, NN_ERR_MEMORY, "out of memory while reading the network");
+    }
+    const json_t *issue = first_error(issues);
+    if (!issue) {
+        return NN_OK;
+    }
+    char more[48] = "";
+    if (issues->errors > 1) {
+        (void)snprintf(more, sizeof more, " (and %zu more)", issues->errors - 1);
+    }
+    const char *layer = member(issue, "layer");
+    const char *mend = member(issue, "mend");
+    return nn_fail_at(err, NN_ERR_INVALID, member(issue, "pointer"), "%s%s%s%s%s%s%s",
+                      layer[0] ? "layer \"" : "", layer, layer[0] ? "\": " : "",
+                      member(issue, "text"), mend[0] ? "; " : "", mend, more);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small networks that together run every operator.
+ */
+#include "tests/support/network_cases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/cmocka_all.h"
+
+#define IMAGE(h, w, c) .height = h, .width = w, .channels = c, .classes = 3, .batch = 3
+#define FC             "{'name': 'fc', 'kind': 'fully_connected'}"
+
+const struct test_network_case test_network_cases[] = {
+    {"fully_connected", IMAGE(1, 1, 5), FC, NULL, NULL, false},
+    {"fully_connected without bias", IMAGE(2, 3, 2),
+     "{'name': 'fc', 'kind': 'fully_connected', 'bias': false}", NULL, NULL, false},
+    {"fully_connected+relu", IMAGE(2, 2, 2),
+     "{'name': 'a', 'kind': 'fully_connected', 'outputs': 7}, {'name': 'r', 'kind': 'relu'}," FC,
+     NULL, NULL, true},
+    {"convolution 3x3", IMAGE(5, 4, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 3}," FC, NULL, NULL, false},
+    {"convolution 1x1", IMAGE(3, 3, 4),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 2, 'kernel': 1, 'bias': false}," FC, NULL,
+     NULL, false},
+    {"convolution 3x2, stride 2x1, padded on each side differently", IMAGE(6, 5, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 4, 'kernel': [3, 2], 'stride': [2, 1],"
+     " 'padding': [1, 0, 0, 1]}," FC,
+     NULL, NULL, false},
+    {"two convolutions", IMAGE(6, 6, 1),
+     "{'name': 'a', 'kind': 'convolution', 'filters': 3, 'kernel': 3, 'same_padding': true},"
+     "{'name': 'b', 'kind': 'convolution', 'filters': 2, 'kernel': 2, 'stride': 2}," FC,
+     NULL, NULL, false},
+    {"convolution+relu", IMAGE(5, 5, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 3},"
+     "{'name': 'r', 'kind': 'relu'}," FC,
+     NULL, NULL, true},
+    {"convolution+relu, frozen", IMAGE(5, 5, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 3},"
+     "{'name': 'r', 'kind': 'relu'}," FC,
+     NULL, "c", true},
+    {"batch_norm", IMAGE(3, 2, 4), "{'name': 'n', 'kind': 'batch_norm'}," FC, NULL, NULL, false},
+    {"batch_norm, frozen", IMAGE(3, 2, 4), "{'name': 'n', 'kind': 'batch_norm'}," FC, NULL, "n",
+     false},
+    {"batch_norm of one row", .height = 1, .width = 1, .channels = 4, .classes = 3, .batch = 1,
+     "{'name': 'n', 'kind': 'batch_norm'}," FC, NULL, NULL, false},
+    {"batch_norm of one sample with pixels", .height = 3, .width = 3, .channels = 2, .classes = 3,
+     .batch = 1, "{'name': 'n', 'kind': 'batch_norm'}," FC, NULL, NULL, false},
+    {"batch_norm+relu", IMAGE(3, 3, 2),
+     "{'name': 'n', 'kind': 'batch_norm', 'epsilon': 0.01}, {'name': 'r', 'kind': 'relu'}," FC,
+     NULL, NULL, true},
+    {"convolution+batch_norm", IMAGE(5, 5, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 3},"
+     "{'name': 'n', 'kind': 'batch_norm'}," FC,
+     NULL, NULL, false},
+    {"convolution+batch_norm+relu", IMAGE(5, 5, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 3},"
+     "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'}," FC,
+     NULL, NULL, true},
+    {"convolution+batch_norm+relu, batch norm frozen", IMAGE(5, 5, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 3},"
+     "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'}," FC,
+     NULL, "n", true},
+    {"convolution+batch_norm+relu, convolution frozen", IMAGE(5, 5, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 3},"
+     "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'}," FC,
+     NULL, "c", true},
+    {"convolution+batch_norm of one row", .height = 3, .width = 3, .channels = 2, .classes = 3,
+     .batch = 1,
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 3},"
+     "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'}," FC,
+     NULL, NULL, true},
+    {"relu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'relu'}," FC, NULL, NULL, true},
+    {"max_pool", IMAGE(5, 5, 2),
+     "{'name': 'p', 'kind': 'max_pool', 'kernel': 3, 'stride': 2, 'padding': 1}," FC, NULL, NULL,
+     true},
+    {"max_pool that hangs over", IMAGE(6, 4, 2),
+     "{'name': 'p', 'kind': 'max_pool', 'kernel': 3, 'stride': 2, 'ceil_mode': true}," FC, NULL,
+     NULL, true},
+    {"average_pool", IMAGE(5, 4, 2),
+     "{'name': 'p', 'kind': 'average_pool', 'kernel': [3, 2], 'stride': 2, 'padding': [1, 0]}," FC,
+     NULL, NULL, false},
+    {"average_pool without padding in the mean", IMAGE(5, 5, 2),
+     "{'name': 'p', 'kind': 'average_pool', 'kernel': 3, 'stride': 2, 'padding': 1,"
+     " 'count_padding': false, 'ceil_mode': true}," FC,
+     NULL, NULL, false},
+    {"global_average_pool", IMAGE(4, 3, 5), "{'name': 'p', 'kind': 'global_average_pool'}," FC,
+     NULL, NULL, false},
+    {"flatten", IMAGE(3, 2, 2), "{'name': 'f', 'kind': 'flatten'}," FC, NULL, NULL, false},
+    {"dropout", IMAGE(3, 3, 4), "{'name': 'd', 'kind': 'dropout', 'rate': 0.4}," FC, NULL, NULL,
+     false},
+    {"dropout of nothing", IMAGE(3, 3, 1), "{'name': 'd', 'kind': 'dropout', 'rate': 0}," FC, NULL,
+     NULL, false},
+    {"softmax inside", IMAGE(2, 2, 3), "{'name': 's', 'kind': 'softmax'}," FC, NULL, NULL, false},
+    {"concatenation of three", IMAGE(3, 3, 2),
+     "{'name': 'a', 'kind': 'convolution', 'filters': 2, 'kernel': 1},"
+     "{'name': 'b', 'kind': 'convolution', 'filters': 3, 'kernel': 3, 'padding': 1},"
+     "{'name': 'r', 'kind': 'relu'}, {'name': 'j', 'kind': 'concatenation'}," FC,
+     "['in', 'a'], ['in', 'b'], ['b', 'r'], ['a', 'j'], ['r', 'j'], ['in', 'j'], ['j', 'fc']", NULL,
+     true},
+    {"concatenation within a concatenation", IMAGE(3, 3, 1),
+     "{'name': 'a', 'kind': 'convolution', 'filters': 2, 'kernel': 1},"
+     "{'name': 'b', 'kind': 'max_pool', 'kernel': 3, 'stride': 1, 'padding': 1},"
+     "{'name': 'j', 'kind': 'concatenation'},"
+     "{'name': 'c', 'kind': 'average_pool', 'kernel': 3, 'stride': 1, 'padding': 1},"
+     "{'name': 'k', 'kind': 'concatenation'}, {'name': 'n', 'kind': 'batch_norm'}," FC,
+     "['in', 'a'], ['in', 'b'], ['a', 'j'], ['b', 'j'], ['in', 'c'], ['j', 'k'], ['c', 'k'],"
+     " ['k', 'n'], ['n', 'fc']",
+     NULL, true},
+    {"a tensor used by a concatenation and beside it", IMAGE(3, 3, 2),
+     "{'name': 'a', 'kind': 'convolution', 'filters': 2, 'kernel': 1},"
+     "{'name': 'b', 'kind': 'relu'}, {'name': 'j', 'kind': 'concatenation'}," FC,
+     "['in', 'a'], ['a', 'b'], ['a', 'j'], ['b', 'j'], ['j', 'fc']", NULL, true},
+    {"flattened rows in a concatenation", IMAGE(2, 2, 2),
+     "{'name': 'a', 'kind': 'flatten'}, {'name': 'b', 'kind': 'global_average_pool'},"
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 1},"
+     "{'name': 'd', 'kind': 'flatten'}, {'name': 'j', 'kind': 'concatenation'}," FC,
+     "['in', 'a'], ['in', 'b'], ['in', 'c'], ['c', 'd'], ['a', 'j'], ['b', 'j'], ['d', 'j'],"
+     " ['j', 'fc']",
+     NULL, false},
+    {"addition with a shortcut", IMAGE(3, 3, 2),
+     "{'name': 'a', 'kind': 'convolution', 'filters': 2, 'kernel': 3, 'padding': 1},"
+     "{'name': 'n', 'kind': 'batch_norm'}, {'name': 's', 'kind': 'addition'}," FC,
+     "['in', 'a'], ['a', 'n'], ['n', 's'], ['in', 's'], ['s', 'fc']", NULL, false},
+    {"addition of three + relu", IMAGE(3, 3, 2),
+     "{'name': 'a', 'kind': 'convolution', 'filters': 2, 'kernel': 1},"
+     "{'name': 'b', 'kind': 'convolution', 'filters': 2, 'kernel': 3, 'padding': 1},"
+     "{'name': 's', 'kind': 'addition'}, {'name': 'r', 'kind': 'relu'}," FC,
+     "['in', 'a'], ['in', 'b'], ['a', 's'], ['b', 's'], ['in', 's'], ['s', 'r'], ['r', 'fc']", NULL,
+     true},
+    {"residual block twice", IMAGE(3, 3, 2),
+     "{'name': 'a', 'kind': 'convolution', 'filters': 2, 'kernel': 1},"
+     "{'name': 'b', 'kind': 'relu'}, {'name': 'c', 'kind': 'convolution', 'filters': 2,"
+     " 'kernel': 1}, {'name': 's', 'kind': 'addition'}, {'name': 't', 'kind': 'relu'},"
+     "{'name': 'd', 'kind': 'convolution', 'filters': 2, 'kernel': 1},"
+     "{'name': 'u', 'kind': 'addition'}," FC,
+     "['in', 'a'], ['a', 'b'], ['b', 'c'], ['b', 's'], ['c', 's'], ['s', 't'], ['t', 'd'],"
+     " ['t', 'u'], ['d', 'u'], ['u', 'fc']",
+     NULL, true},
+};
+
+const size_t test_network_cases_count = sizeof test_network_cases / sizeof test_network_cases[0];
+
+const struct test_network_case *test_network_case_named(const char *name)
+{
+    for (size_t i = 0; i < test_network_cases_count; i++) {
+        if (strcmp(test_network_cases[i].name, name) == 0) {
+            return &test_network_cases[i];
+        }
+    }
+    fail_msg("no case %s", name);
+    return NULL;
+}
+
+void test_network_case_text(const struct test_network_case *c, char *out, size_t size)
+{
+    (void)snprintf(out, size,
+                   "{'layers': [{'name': 'in', 'kind': 'image_input', 'normalisation': 'none'}, %s,"
+                   " {'name': 'softmax', 'kind': 'softmax'}]%s%s%s}",
+                   c->layers, c->connections ? ", 'connections': [" : "",
+                   c->connections ? c->connections : "",
+                   c->connections ? ", ['fc', 'softmax']]" : "");
+}
