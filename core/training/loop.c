@@ -201,10 +201,16 @@ static enum nn_status between_steps(struct nn_training_state *state, struct nn_e
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
+static bool at_the_end(const struct nn_training_state *state)
+{
+    return state->at.step >= state->total_steps || state->patience_stopped ||
+           state->diverged_step != 0;
+}
+
+/* Asked once before each step. */
 static bool goes_on(struct nn_training_state *state)
 {
-    if (state->at.step >= state->total_steps || state->patience_stopped ||
-        state->diverged_step != 0) {
+    if (at_the_end(state)) {
         return false;
     }
     if (state->calls->threads) {
@@ -258,8 +264,8 @@ static enum nn_status loader_start(struct nn_training_state *state, struct nn_er
 enum nn_status nn_state_train(struct nn_training_state *state, struct nn_error *err)
 {
     state->patience_stopped = patience_over(state);
-    if (!goes_on(state)) {
-        return state->control == NN_CANCEL ? nn_fail(err, NN_ERR_CANCELLED, "cancelled") : NN_OK;
+    if (at_the_end(state)) {
+        return NN_OK;
     }
     enum nn_status status = loader_start(state, err);
     if (status != NN_OK) {

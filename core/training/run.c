@@ -4,12 +4,14 @@
  */
 #include <inttypes.h>
 
-#include "core/training/state_internal.h"
+#include "core/training/checkpoint_format_internal.h"
 
 static enum nn_status resume(struct nn_training_state *state, struct nn_error *err)
 {
     struct nn_training_start start = {.total_steps = state->total_steps};
-    if (state->setup->resume[0]) {
+    if (!state->setup->resume[0]) {
+        nn_checkpoint_prune(state->setup->directory, 0); /* those of another life */
+    } else {
         enum nn_status status = nn_checkpoint_resume(state, &start.bits_may_differ, err);
         if (status != NN_OK) {
             return status;

@@ -99,7 +99,11 @@ static void set_write(struct synthetic_set *set, const struct synthetic_spec *sp
 
 void synthetic_open(struct synthetic_set *set, const struct synthetic_spec *spec)
 {
-    *set = (struct synthetic_set){.directory = "/tmp/assay-synthetic-XXXXXX"};
+    /* in memory where that can be: runs that save each step would wait for the disk */
+    bool memory = access("/dev/shm", W_OK) == 0;
+    *set = (struct synthetic_set){0};
+    (void)snprintf(set->directory, sizeof set->directory, "%s/assay-synthetic-XXXXXX",
+                   memory ? "/dev/shm" : "/tmp");
     assert_non_null(mkdtemp(set->directory));
     set_write(set, spec);
     size_t count = nn_prepared_info(set->prepared)->count;

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs in tests: the setup from texts, the record from the callbacks, the comparison to the bit.
+ */
+#include "tests/support/runs.h"
+
+#include "tests/support/cmocka_all.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/base/parallel.h"
+#include "core/training/checkpoint.h"
+
+/* --- callbacks -------------------------------------------------------------------------------- */
+
+struct listener {
+    struct run_record *record;
+    const struct run_plan *plan;
+    uint64_t steps; /* finished, by the points and the start */
+    size_t polls;
+};
+
+static void on_started(void *ctx, const struct nn_training_start *start)
+{
+    struct listener *listener = ctx;
+    listener->record->start = *start;
+    listener->record->starts++;
+    listener->steps = start->step;
+}
+
+static void on_points(void *ctx, const struct nn_point *points, size_t n)
+{
+    struct listener *listener = ctx;
+    struct run_record *record = listener->record;
+    record->points = realloc(record->points, (record->n_points + n) * sizeof *record->points);
+    assert_non_null(record->points);
+    for (size_t i = 0; i < n; i++) {
+        struct run_point *point = &record->points[record->n_points++];
+        (void)snprintf(point->metric, sizeof point->metric, "%s", points[i].metric);
+        point->step = points[i].step;
+        point->value = points[i].value;
+    }
+}
+
+static void on_checkpoint(void *ctx, const struct nn_checkpoint_notice *notice)
+{
+    struct listener *listener = ctx;
+    struct run_record *record = listener->record;
+    record->checkpoints++;
+    record->last_checkpoint = notice->step;
+    record->last_final = notice->final;
+    record->points_at_checkpoint = record->n_points;
+    (void)snprintf(record->summaries, sizeof record->summaries, "%s", notice->summaries);
+    if (record->n_points > 0) {
+        assert_true(record->points[record->n_points - 1].step <= notice->step);
+    }
+}
+
+/* Polled before each step, so the n-th poll after the start means n - 1 finished steps. Polls
+ * during evaluations only delay an order that was not given yet. */
+static enum nn_training_control on_control(void *ctx)
+{
+    struct listener *listener = ctx;
+    uint64_t done = listener->steps;
+    if (listener->plan->order_step > 0 && done >= listener->plan->order_step) {
+        return listener->plan->order;
+    }
+    return NN_CONTINUE;
+}
+
+/* Called once before each step: counts them. */
+static size_t on_threads(void *ctx)
+{
+    struct listener *listener = ctx;
+    if (listener->polls++ > 0) {
+        listener->steps++;
+    }
+    size_t most = listener->plan->threads ? listener->plan->threads : 1;
+    return listener->plan->vary_threads ? 1 + listener->polls % most : most;
+}
+
+/* --- setup ------------------------------------------------------------------------------------ */
+
+static json_t *parse(const char *text)
+{
+    json_t *json = NULL;
+    struct nn_error err = {0};
+    if (jx_parse(text, strlen(text), NULL, &json, &err) != NN_OK) {
+        fail_msg("%s: %s", text, err.text);
+    }
+    return json;
+}
+
+static void options_parse(const char *text, struct nn_training_options *out)
+{
+    struct nn_error err = {0};
+    json_t *json = parse(text);
+    if (jx_decode(nn_training_fields, json, "", out, &err) != NN_OK) {
+        fail_msg("%s: %s at %s", text, err.text, err.pointer);
+    }
+    nn_training_options_resolve(out);
+    json_decref(json);
+}
+
+static struct nn_description *description_parse(const char *text)
+{
+    struct nn_error err = {0};
+    struct nn_description *description = NULL;
+    json_t *json = parse(text);
+    if (nn_description_parse(json, &description, &err) != NN_OK) {
+        fail_msg("%s: %s at %s", text, err.text, err.pointer);
+    }
+    json_decref(json);
+    return description;
+}
+
+static struct nn_training_setup setup_make(const struct synthetic_set *set,
+                                           const struct run_plan *plan, char resume[2][256])
+{
+    const struct nn_prepared_info *info = nn_prepared_info(set->prepared);
+    struct nn_training_setup setup = {
+        .bind = {.height = info->height,
+                 .width = info->width,
+                 .channels = info->channels,
+                 .classes = info->class_count,
+                 .normalisation =
+                     plan->normalisation ? plan->normalisation : NN_NORMALISATION_RESCALE_UNIT},
+        .prepared = set->prepared,
+        .seed = plan->seed,
+        .plain_operators = plan->plain_operators,
+        .directory = set->directory,
+        .initial_weights = plan->weights,
+        .core_build = plan->core_build ? plan->core_build : "test",
+        .spec_digest = plan->spec_digest ? plan->spec_digest : "test",
+    };
+    memcpy(setup.parts, set->side, sizeof setup.parts);
+    options_parse(plan->training, &setup.options);
+    size_t found = plan->resume ? nn_checkpoint_list(set->directory, resume) : 0;
+    for (size_t i = 0; i < found; i++) {
+        setup.resume[i] = resume[i];
+    }
+    return setup;
+}
+
+void run_do(struct run_record *record, const struct synthetic_set *set, const struct run_plan *plan)
+{
+    char resume[2][256];
+    *record = (struct run_record){0};
+    struct nn_training_setup setup = setup_make(set, plan, resume);
+    struct nn_description *description = description_parse(plan->network);
+    size_t cap = plan->memory_cap ? plan->memory_cap : (size_t)256 << 20;
+    assert_int_equal(nn_memory_create(cap, &setup.memory), NN_OK);
+    struct nn_memory *pool_memory = NULL; /* the pool is not what the cap is about */
+    assert_int_equal(
+        nn_pool_create(pool_memory, plan->threads ? plan->threads : 1, &setup.pool, NULL), NN_OK);
+    setup.description = description;
+    struct listener listener = {.record = record, .plan = plan};
+    const struct nn_training_callbacks callbacks = {
+        .ctx = &listener,
+        .started = on_started,
+        .points = on_points,
+        .checkpoint = on_checkpoint,
+        .control = on_control,
+        .threads = on_threads,
+    };
+    record->status = nn_training_run(&setup, &callbacks, &record->result, &record->err);
+    if (record->result && record->result->network_path[0] != '\0') {
+        record->network = run_file(record->result->network_path, &record->network_size);
+    }
+    nn_pool_destroy(setup.pool);
+    assert_int_equal(nn_memory_used(setup.memory), 0);
+    nn_memory_destroy(setup.memory);
+    nn_description_destroy(description);
+}
+
+void run_record_deinit(struct run_record *record)
+{
+    nn_training_result_destroy(record->result);
+    free(record->points);
+    free(record->network);
+    *record = (struct run_record){0};
+}
+
+/* --- reading a record ------------------------------------------------------------------------- */
+
+double run_point_at(const struct run_record *record, const char *metric, uint64_t step)
+{
+    double value = 0;
+    size_t found = 0;
+    for (size_t i = 0; i < record->n_points; i++) {
+        if (record->points[i].step == step && strcmp(record->points[i].metric, metric) == 0) {
+            value = record->points[i].value;
+            found++;
+        }
+    }
+    if (found != 1) {
+        fail_msg("%d points of %s at step %d", (int)found, metric, (int)step);
+    }
+    return value;
+}
+
+double run_last(const struct run_record *record, const char *metric)
+{
+    for (size_t i = record->n_points; i > 0; i--) {
+        if (strcmp(record->points[i - 1].metric, metric) == 0) {
+            return record->points[i - 1].value;
+        }
+    }
+    fail_msg("no point of %s", metric);
+    return 0;
+}
+
+void run_points_join(struct run_record *record, const struct run_record *next)
+{
+    size_t kept = 0;
+    while (kept < record->n_points && record->points[kept].step <= next->start.step) {
+        kept++;
+    }
+    record->n_points = kept;
+    size_t total = kept + next->n_points;
+    record->points = realloc(record->points, (total ? total : 1) * sizeof *record->points);
+    assert_non_null(record->points);
+    if (next->n_points > 0) {
+        memcpy(record->points + kept, next->points, next->n_points * sizeof *next->points);
+    }
+    record->n_points = total;
+}
+
+unsigned char *run_file(const char *path, size_t *out_size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    long size = ftell(file);
+    assert_true(size >= 0);
+    rewind(file);
+    unsigned char *bytes = malloc((size_t)size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, (size_t)size, file), (size_t)size);
+    (void)fclose(file);
+    *out_size = (size_t)size;
+    return bytes;
+}
+
+/* --- comparison ------------------------------------------------------------------------------- */
+
+static void assert_points_equal(const struct run_record *a, const struct run_record *b)
+{
+    assert_int_equal(a->n_points, b->n_points);
+    for (size_t i = 0; i < a->n_points; i++) {
+        const struct run_point *x = &a->points[i];
+        const struct run_point *y = &b->points[i];
+        assert_string_equal(x->metric, y->metric);
+        assert_int_equal(x->step, y->step);
+        bool clock = nn_metric_find(x->metric)->needs == NN_NEEDS_CLOCK;
+        if (!clock && memcmp(&x->value, &y->value, sizeof x->value) != 0) {
+            fail_msg("%s at step %d: %.17g and %.17g", x->metric, (int)x->step, x->value, y->value);
+        }
+    }
+}
+
+static void assert_parts_equal(const struct nn_part_result *a, const struct nn_part_result *b)
+{
+    assert_int_equal(a->present, b->present);
+    if (!a->present) {
+        return;
+    }
+    size_t classes = a->evaluation.confusion.classes;
+    assert_int_equal(a->evaluation.samples, b->evaluation.samples);
+    assert_memory_equal(&a->evaluation.loss, &b->evaluation.loss, sizeof(double));
+    assert_memory_equal(a->evaluation.confusion.counts, b->evaluation.confusion.counts,
+                        classes * classes * sizeof(uint64_t));
+    assert_int_equal(a->predictions != NULL, b->predictions != NULL);
+    if (a->predictions) {
+        assert_memory_equal(a->predictions, b->predictions,
+                            a->evaluation.samples * sizeof *a->predictions);
+    }
+}
+
+void run_assert_equal(const struct run_record *a, const struct run_record *b)
+{
+    assert_int_equal(a->status, b->status);
+    assert_points_equal(a, b);
+    assert_int_equal(a->result->outcome, b->result->outcome);
+    assert_int_equal(a->result->step, b->result->step);
+    assert_int_equal(a->result->best_step, b->result->best_step);
+    assert_memory_equal(&a->result->best_validation_loss, &b->result->best_validation_loss,
+                        sizeof(double));
+    assert_int_equal(a->network_size, b->network_size);
+    assert_memory_equal(a->network, b->network, a->network_size);
+    for (int part = 0; part < NN_PART_COUNT; part++) {
+        assert_parts_equal(&a->result->parts[part], &b->result->parts[part]);
+    }
+}

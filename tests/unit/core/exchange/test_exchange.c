@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * core/exchange: weights out and in again to the bit, in PyTorch's names and order; files that do
+ * not fit leave the network as it was.
+ */
+#include "tests/support/cmocka_all.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/exchange/exchange.h"
+#include "core/network/network.h"
+#include "tests/support/sets.h"
+
+static const char TEXT[] =
+    "{\"layers\": [{\"kind\": \"image_input\", \"name\": \"input\"},"
+    "{\"kind\": \"convolution\", \"name\": \"conv1\", \"filters\": 3, \"kernel\": [2, 3]},"
+    "{\"kind\": \"batch_norm\", \"name\": \"bn1\"}, {\"kind\": \"relu\", \"name\": \"relu1\"},"
+    "{\"kind\": \"fully_connected\", \"name\": \"fc\", \"outputs\": 4},"
+    "{\"kind\": \"softmax\", \"name\": \"softmax\"}]}";
+static const char *const NAMES[] = {"conv1.weight",     "conv1.bias",      "bn1.weight", "bn1.bias",
+                                    "bn1.running_mean", "bn1.running_var", "fc.weight",  "fc.bias"};
+enum { TENSORS = sizeof NAMES / sizeof NAMES[0] };
+
+static struct nn_description *description;
+
+static int set_up(void **state)
+{
+    (void)state;
+    json_t *json = json_loads(TEXT, 0, NULL);
+    enum nn_status status = nn_description_parse(json, &description, NULL);
+    json_decref(json);
+    return status == NN_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    nn_description_destroy(description);
+    return 0;
+}
+
+static struct nn_network *make(uint64_t seed)
+{
+    const struct nn_network_bind bind = {.height = 5, .width = 6, .channels = 2, .classes = 4};
+    const struct nn_network_options options = {.max_batch = 2, .phase = NN_PHASE_TRAINING};
+    struct nn_network *network = NULL;
+    struct nn_error err = {0};
+    if (nn_network_create(description, &bind, &options, &network, &err) != NN_OK) {
+        fail_msg("%s at %s", err.text, err.pointer);
+    }
+    nn_network_initialize(network, seed);
+    return network;
+}
+
+static const struct nn_parameter *parameter(const struct nn_network *network, const char *name)
+{
+    for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
+        if (strcmp(nn_network_parameter(network, i)->name, name) == 0) {
+            return nn_network_parameter(network, i);
+        }
+    }
+    fail_msg("no parameter %s", name);
+    return NULL;
+}
+
+static bool same_values(const struct nn_network *a, const struct nn_network *b)
+{
+    for (size_t i = 0; i < nn_network_parameter_count(a); i++) {
+        const struct nn_parameter *x = nn_network_parameter(a, i);
+        const struct nn_parameter *y = nn_network_parameter(b, i);
+        for (size_t k = 0; k < x->count; k++) {
+            if ((float)x->value[k] != (float)y->value[k]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void saved_network_loads_again(void **state)
+{
+    (void)state;
+    char *directory = test_directory();
+    char *path = test_path(directory, "w");
+    struct nn_network *first = make(1);
+    struct nn_network *second = make(2);
+    struct nn_safetensors *file = NULL;
+    struct nn_match_report report;
+    const struct nn_file_pair metadata = {"format", "pt"};
+    assert_false(same_values(first, second));
+    assert_int_equal(nn_exchange_save(first, path, &metadata, 1, NULL), NN_OK);
+    assert_int_equal(nn_safetensors_open(path, NULL, &file, NULL), NN_OK);
+    assert_int_equal(nn_safetensors_count(file), TENSORS);
+    assert_int_equal(nn_exchange_load(second, file, &report, NULL), NN_OK);
+    assert_int_equal(report.matched, TENSORS);
+    assert_int_equal(report.missing + report.mismatched + report.unexpected, 0);
+    assert_true(same_values(first, second));
+    nn_safetensors_close(file);
+    nn_network_destroy(first);
+    nn_network_destroy(second);
+    free(path);
+    test_directory_remove(directory);
+}
+
+/* The element [o, i, y, x] of a convolution stands at o I H W + i H W + y W + x of the file; so
+ * does that of a fully connected layer behind a grid, whose columns are C, H, W. */
+static void order_is_that_of_pytorch(void **state)
+{
+    (void)state;
+    char *directory = test_directory();
+    char *path = test_path(directory, "w");
+    struct nn_network *network = make(1);
+    struct nn_safetensors *file = NULL;
+    assert_int_equal(nn_exchange_save(network, path, NULL, 0, NULL), NN_OK);
+    assert_int_equal(nn_safetensors_open(path, NULL, &file, NULL), NN_OK);
+    const char *const names[] = {"conv1.weight", "fc.weight"};
+    const size_t shapes[2][4] = {{3, 2, 2, 3}, {4, 3 * 4 * 4, 0, 0}};
+    for (size_t n = 0; n < 2; n++) {
+        const struct nn_file_tensor *tensor = nn_safetensors_find(file, names[n]);
+        assert_memory_equal(tensor->shape, shapes[n], tensor->rank * sizeof(size_t));
+        const struct nn_parameter *p = parameter(network, names[n]);
+        size_t stride[4]; /* of each axis in memory */
+        size_t step = 1;
+        for (size_t a = 4; a-- > 0;) {
+            stride[p->order[a]] = step;
+            step *= p->extent[p->order[a]];
+        }
+        const size_t *e = p->extent;
+        for (size_t i = 0; i < tensor->count; i++) {
+            const size_t at[4] = {i / (e[1] * e[2] * e[3]), i / (e[2] * e[3]) % e[1],
+                                  i / e[3] % e[2], i % e[3]};
+            size_t memory = 0;
+            for (size_t a = 0; a < 4; a++) {
+                memory += at[a] * stride[a];
+            }
+            float value;
+            memcpy(&value, (const char *)tensor->data + i * sizeof value, sizeof value);
+            assert_true(value == (float)p->value[memory]);
+        }
+    }
+    nn_safetensors_close(file);
+    nn_network_destroy(network);
+    free(path);
+    test_directory_remove(directory);
+}
+
+/* The tensors of a good file, to be spoiled. */
+struct draft {
+    struct nn_file_tensor tensors[TENSORS + 2];
+    size_t n;
+    float values[256];
+};
+
+static void draft_fill(struct draft *draft, const struct nn_network *network)
+{
+    *draft = (struct draft){.n = TENSORS};
+    for (size_t i = 0; i < TENSORS; i++) {
+        const struct nn_parameter *p = parameter(network, NAMES[i]);
+        struct nn_file_tensor *t = &draft->tensors[i];
+        *t = (struct nn_file_tensor){.name = NAMES[i],
+                                     .dtype = NN_FILE_F32,
+                                     .rank = p->ndim,
+                                     .count = p->count,
+                                     .data = draft->values,
+                                     .bytes = p->count * sizeof(float)};
+        memcpy(t->shape, p->shape, sizeof t->shape);
+        assert_true(p->count <= 256);
+    }
+}
+
+static enum nn_status load_draft(const struct draft *draft, struct nn_network *network,
+                                 struct nn_match_report *report, struct nn_error *err)
+{
+    char *directory = test_directory();
+    char *path = test_path(directory, "w");
+    struct nn_safetensors *file = NULL;
+    assert_int_equal(nn_safetensors_write(path, draft->tensors, draft->n, NULL, 0, err), NN_OK);
+    assert_int_equal(nn_safetensors_open(path, NULL, &file, err), NN_OK);
+    enum nn_status status = nn_exchange_load(network, file, report, err);
+    nn_safetensors_close(file);
+    free(path);
+    test_directory_remove(directory);
+    return status;
+}
+
+static void files_that_do_not_fit(void **state)
+{
+    (void)state;
+    struct nn_network *network = make(1);
+    struct nn_network *untouched = make(1);
+    struct nn_match_report report;
+    struct nn_error err = {0};
+    struct draft draft;
+
+    draft_fill(&draft, network);
+    draft.n--; /* fc.bias is missing */
+    assert_int_equal(load_draft(&draft, network, &report, &err), NN_ERR_INVALID);
+    assert_int_equal(report.missing, 1);
+    assert_non_null(strstr(err.text, "\"fc.bias\" [4] is missing"));
+
+    draft_fill(&draft, network);
+    draft.tensors[0].shape[2] = 3; /* height and width of the kernel swapped */
+    draft.tensors[0].shape[3] = 2;
+    assert_int_equal(load_draft(&draft, network, &report, &err), NN_ERR_INVALID);
+    assert_int_equal(report.mismatched, 1);
+    assert_non_null(strstr(err.text, "[3, 2, 3, 2]"));
+
+    draft_fill(&draft, network);
+    draft.values[0] = NAN;
+    assert_int_equal(load_draft(&draft, network, &report, &err), NN_ERR_INVALID);
+    assert_non_null(strstr(err.text, "not finite"));
+    assert_true(same_values(network, untouched));
+
+    draft_fill(&draft, network);
+    draft.tensors[draft.n] = draft.tensors[1];
+    draft.tensors[draft.n++].name = "head.bias";
+    draft.tensors[draft.n] = draft.tensors[1];
+    draft.tensors[draft.n++].name = "bn1.num_batches_tracked";
+    assert_int_equal(load_draft(&draft, network, &report, &err), NN_OK);
+    assert_int_equal(report.unexpected, 1);
+    assert_int_equal(report.matched, TENSORS);
+    assert_true(parameter(network, "fc.bias")->value[0] == 0);
+    assert_false(same_values(network, untouched));
+    nn_network_destroy(network);
+    nn_network_destroy(untouched);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(saved_network_loads_again),
+        cmocka_unit_test(order_is_that_of_pytorch),
+        cmocka_unit_test(files_that_do_not_fit),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
