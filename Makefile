@@ -38,7 +38,7 @@ ALL_LDFLAGS = -pie $(LINK_$(MODE)) $(LDFLAGS)
 
 CORE_SRC   := $(sort $(shell find core -name '*.c'))
 SERVER_SRC := $(filter-out server/main.c,$(sort $(shell find server -name '*.c')))
-TEST_LIB   := $(sort $(shell find tests/support tests/ref -name '*.c' 2>/dev/null))
+TEST_LIB   := $(sort $(shell find tests/support tests/ref tests/numeric/cases -name '*.c' 2>/dev/null))
 CORE_TEST  := $(sort $(shell find tests/unit/core tests/numeric tests/learn -name 'test_*.c' 2>/dev/null))
 SRV_TEST   := $(sort $(shell find tests/unit/server -name 'test_*.c' 2>/dev/null))
 UNIT_SRC   := $(CORE_TEST) $(if $(filter f64,$(MODE)),,$(SRV_TEST))

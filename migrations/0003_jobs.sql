@@ -99,6 +99,7 @@ create table trial (
     phase text not null default '',
     progress_at timestamptz,
     checkpoint_step bigint not null default 0,
+    reached_step bigint not null default 0,
     log_bytes bigint not null default 0,
     headline_value double precision,
     error_class text check (error_class in ('invalid_input', 'diverged', 'out_of_memory', 'crashed',
@@ -126,7 +127,8 @@ comment on column trial.fence is 'Claims ever: every write of an attempt names i
 comment on column trial.heartbeat_at is 'Last sign of the supervisor; not indexed, so that heartbeats stay cheap.';
 comment on column trial.cancel_requested_at is 'A person''s wish that the running attempt reads with each heartbeat; likewise stop and pause.';
 comment on column trial.progress_at is 'Last sign of the training loop itself.';
-comment on column trial.checkpoint_step is 'Step of the latest checkpoint since the start or the last restart.';
+comment on column trial.checkpoint_step is 'Step of the latest checkpoint there is; 0 = none.';
+comment on column trial.reached_step is 'Highest checkpoint ever since the start or the last restart: an attempt that passes it has its count begin anew.';
 comment on column trial.headline_value is 'The job''s headline metric of this trial, set with the evaluation.';
 -- trials_claim: the queue in its order.
 create index trial_queue on trial (priority desc, number) where state = 'queued' and not held;

@@ -108,3 +108,42 @@ create function trial_results_delete(subject uuid) returns void language sql
         delete from checkpoint where trial_id = subject;
     end;
 comment on function trial_results_delete is 'For a cancelled trial (nothing is kept) and a restart; logs and attempts stay.';
+
+-- The new chunks are held in a variable between deletion and insertion, since both have equal keys.
+create function trial_points_compact(subject uuid) returns void language plpgsql as $$
+declare
+    chunks metric_chunk[];
+begin
+    chunks := array(
+        select row(subject, q.metric, min(q.step), max(q.step), q.fence,
+            (select t.project_id from trial t where t.id = subject), array_agg(q.step order by q.step),
+            array_agg(q.value order by q.step), max(q.created_at))::metric_chunk
+        from (
+            select c.metric, c.fence, p.step, p.value, c.created_at,
+                (row_number() over (partition by c.metric, c.fence order by p.step) - 1) / 4096 as part
+            from metric_chunk c, unnest(c.steps, c.vals) as p (step, value)
+            where c.trial_id = subject) q
+        group by q.metric, q.fence, q.part);
+    delete from metric_chunk where trial_id = subject;
+    insert into metric_chunk select (unnest(chunks)).*;
+end $$;
+comment on function trial_points_compact is 'Joins the chunks of a second each, once a trial has ended, into chunks of 4096 points.';
+
+create function trial_summaries_rebuild(subject uuid) returns void language sql
+    begin atomic
+        delete from metric_summary where trial_id = subject;
+        insert into metric_summary (trial_id, metric, project_id, n, last, last_step, min, min_step,
+            max, max_step)
+        select subject, c.metric, c.project_id, count(*),
+            (array_agg(p.value order by p.step desc))[1], max(p.step),
+            (array_agg(p.value order by p.value, p.step) filter (where p.finite))[1],
+            (array_agg(p.step order by p.value, p.step) filter (where p.finite))[1],
+            (array_agg(p.value order by p.value desc, p.step) filter (where p.finite))[1],
+            (array_agg(p.step order by p.value desc, p.step) filter (where p.finite))[1]
+        from metric_chunk c, lateral (
+            select u.step, u.value, u.value > '-Infinity' and u.value < 'Infinity' as finite
+            from unnest(c.steps, c.vals) as u (step, value)) p
+        where c.trial_id = subject
+        group by c.metric, c.project_id;
+    end;
+comment on function trial_summaries_rebuild is 'Summaries as a function of the points that are there: after points were cut off at a resume.';

@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "core/base/base.h"
+#include "core/json/json.h"
 
 enum nn_import_layout {
     NN_IMPORT_IDX,     /* 2 or 4 files of MNIST naming, each plain or .gz */
@@ -24,13 +25,21 @@ enum nn_import_on_refused {
     NN_IMPORT_FAIL, /* the first refused entry fails the import */
 };
 
-/* What the user may choose; nn_import_options_decode fills it, zeros are the defaults. */
+/* What the user may choose; nn_import_fields describes it, zeros are the defaults. */
 struct nn_import_options {
-    size_t height; /* 0 and 0: the most frequent size of the set */
-    size_t width;
-    enum nn_import_on_refused on_refused;
-    const json_t *classes; /* IDX: array of class names by label, borrowed; NULL: "0", "1", ... */
+    struct jx_ints image_size; /* one number (square) or height and width; none: the most frequent
+                                  size of the set */
+    int on_refused;            /* enum nn_import_on_refused */
+    const json_t *classes;     /* IDX only: class names by label, borrowed; NULL: the labels that
+                                  occur, in order of their numbers */
 };
+
+extern const struct jx_field nn_import_fields[];
+
+/* Decodes {"image_size", "on_refused", "classes"}; options may be NULL. Strings are borrowed. */
+NN_MUST_CHECK enum nn_status nn_import_options_decode(const json_t *options, const char *pointer,
+                                                      struct nn_import_options *out_options,
+                                                      struct nn_error *err);
 
 /* Caps; a zero means the default beside it. All are checked while reading, on bytes really
  * produced, never on what a header declares. A compression ratio alone refuses nothing. */
@@ -68,12 +77,6 @@ struct nn_import_result {
     char prepared_name[32]; /* file name below setup->directory */
     json_t *report;         /* owned; see README for its members */
 };
-
-/* {"image_size": 32 | [height, width], "on_refused": "skip" | "fail", "classes": [...]}, all
- * optional; options may be NULL. Pointers in err start with prefix. */
-NN_MUST_CHECK enum nn_status nn_import_options_decode(const json_t *options, const char *prefix,
-                                                      struct nn_import_options *out_options,
-                                                      struct nn_error *err);
 
 /* Reads, checks, decodes, resizes and writes. On failure nothing is left in the directory.
  *

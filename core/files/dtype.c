@@ -6,39 +6,7 @@
 
 #include "core/files/dtype_internal.h"
 
-struct dtype_row {
-    const char *name;
-    size_t bytes;
-};
-
-static const struct dtype_row DTYPES[NN_FILE_DTYPE_COUNT] = {
-    [NN_FILE_BOOL] = {"BOOL", 1}, [NN_FILE_U8] = {"U8", 1},   [NN_FILE_I8] = {"I8", 1},
-    [NN_FILE_I16] = {"I16", 2},   [NN_FILE_U16] = {"U16", 2}, [NN_FILE_F16] = {"F16", 2},
-    [NN_FILE_BF16] = {"BF16", 2}, [NN_FILE_I32] = {"I32", 4}, [NN_FILE_U32] = {"U32", 4},
-    [NN_FILE_F32] = {"F32", 4},   [NN_FILE_F64] = {"F64", 8}, [NN_FILE_I64] = {"I64", 8},
-    [NN_FILE_U64] = {"U64", 8},
-};
-
-const char *nn_file_dtype_name(enum nn_file_dtype dtype)
-{
-    return DTYPES[dtype].name;
-}
-
-size_t nn_file_dtype_bytes(enum nn_file_dtype dtype)
-{
-    return DTYPES[dtype].bytes;
-}
-
-bool nn_file_dtype_find(const char *name, enum nn_file_dtype *out)
-{
-    for (int i = 0; i < NN_FILE_DTYPE_COUNT; i++) {
-        if (strcmp(DTYPES[i].name, name) == 0) {
-            *out = (enum nn_file_dtype)i;
-            return true;
-        }
-    }
-    return false;
-}
+/* --- one element, little endian, perhaps unaligned ------------------------------------------- */
 
 static float float_from_bits(uint32_t bits)
 {
@@ -63,46 +31,73 @@ static float half_to_float(uint16_t half)
     return sign ? -magnitude : magnitude;
 }
 
-/* Reads each element of type `type` (memory may be unaligned) and converts it by `expression`. */
-#define READ_ALL(type, expression)                                                                 \
-    for (size_t i = 0; i < tensor->count; i++) {                                                   \
+/* A function `name` that reads an element of type `type` and converts it by `expression` of x. */
+#define READER(name, type, expression)                                                             \
+    static double name(const unsigned char *bytes)                                                 \
+    {                                                                                              \
         type x;                                                                                    \
-        memcpy(&x, bytes + i * sizeof x, sizeof x);                                                \
-        dst[i] = (nn_real)(expression);                                                            \
-    }                                                                                              \
-    break
+        memcpy(&x, bytes, sizeof x);                                                               \
+        return (double)(expression);                                                               \
+    }
+
+READER(read_bool, uint8_t, x != 0)
+READER(read_u8, uint8_t, x)
+READER(read_i8, int8_t, x)
+READER(read_i16, int16_t, x)
+READER(read_u16, uint16_t, x)
+READER(read_f16, uint16_t, half_to_float(x))
+READER(read_bf16, uint16_t, float_from_bits((uint32_t)x << 16))
+READER(read_i32, int32_t, x)
+READER(read_u32, uint32_t, x)
+READER(read_f32, float, x)
+READER(read_f64, double, x)
+READER(read_i64, int64_t, x)
+READER(read_u64, uint64_t, x)
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+struct dtype_row {
+    const char *name;
+    size_t bytes;
+    double (*read)(const unsigned char *bytes);
+};
+
+static const struct dtype_row DTYPES[NN_FILE_DTYPE_COUNT] = {
+    [NN_FILE_BOOL] = {"BOOL", 1, read_bool}, [NN_FILE_U8] = {"U8", 1, read_u8},
+    [NN_FILE_I8] = {"I8", 1, read_i8},       [NN_FILE_I16] = {"I16", 2, read_i16},
+    [NN_FILE_U16] = {"U16", 2, read_u16},    [NN_FILE_F16] = {"F16", 2, read_f16},
+    [NN_FILE_BF16] = {"BF16", 2, read_bf16}, [NN_FILE_I32] = {"I32", 4, read_i32},
+    [NN_FILE_U32] = {"U32", 4, read_u32},    [NN_FILE_F32] = {"F32", 4, read_f32},
+    [NN_FILE_F64] = {"F64", 8, read_f64},    [NN_FILE_I64] = {"I64", 8, read_i64},
+    [NN_FILE_U64] = {"U64", 8, read_u64},
+};
+
+const char *nn_file_dtype_name(enum nn_file_dtype dtype)
+{
+    return DTYPES[dtype].name;
+}
+
+size_t nn_file_dtype_bytes(enum nn_file_dtype dtype)
+{
+    return DTYPES[dtype].bytes;
+}
+
+bool nn_file_dtype_find(const char *name, enum nn_file_dtype *out)
+{
+    for (int i = 0; i < NN_FILE_DTYPE_COUNT; i++) {
+        if (strcmp(DTYPES[i].name, name) == 0) {
+            *out = (enum nn_file_dtype)i;
+            return true;
+        }
+    }
+    return false;
+}
 
 void nn_file_tensor_read(const struct nn_file_tensor *tensor, nn_real *dst)
 {
+    const struct dtype_row *row = &DTYPES[tensor->dtype];
     const unsigned char *bytes = tensor->data;
-    switch (tensor->dtype) {
-    case NN_FILE_BOOL:
-        READ_ALL(uint8_t, x != 0);
-    case NN_FILE_U8:
-        READ_ALL(uint8_t, x);
-    case NN_FILE_I8:
-        READ_ALL(int8_t, x);
-    case NN_FILE_I16:
-        READ_ALL(int16_t, x);
-    case NN_FILE_U16:
-        READ_ALL(uint16_t, x);
-    case NN_FILE_F16:
-        READ_ALL(uint16_t, half_to_float(x));
-    case NN_FILE_BF16:
-        READ_ALL(uint16_t, float_from_bits((uint32_t)x << 16));
-    case NN_FILE_I32:
-        READ_ALL(int32_t, x);
-    case NN_FILE_U32:
-        READ_ALL(uint32_t, x);
-    case NN_FILE_F32:
-        READ_ALL(float, x);
-    case NN_FILE_F64:
-        READ_ALL(double, x);
-    case NN_FILE_I64:
-        READ_ALL(int64_t, x);
-    case NN_FILE_U64:
-        READ_ALL(uint64_t, x);
-    case NN_FILE_DTYPE_COUNT:
-        break;
+    for (size_t i = 0; i < tensor->count; i++) {
+        dst[i] = (nn_real)row->read(bytes + i * row->bytes);
     }
 }

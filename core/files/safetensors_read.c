@@ -233,7 +233,7 @@ static enum nn_status header_read(struct nn_safetensors *file,
                                   const struct nn_safetensors_limits *limits, struct nn_error *err)
 {
     size_t max_header = limits->max_header_bytes ? limits->max_header_bytes : DEFAULT_HEADER_BYTES;
-    if (file->size < PREFIX_BYTES) {
+    if (!file->bytes || file->size < PREFIX_BYTES) {
         return nn_fail(err, NN_ERR_INVALID, "%zu bytes are no safetensors file", file->size);
     }
     uint64_t declared = 0;

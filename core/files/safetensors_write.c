@@ -12,14 +12,14 @@
 
 static json_t *tensor_entry(const struct nn_file_tensor *tensor, size_t begin)
 {
+    size_t end = begin + tensor->bytes;
     json_t *shape = json_array();
     bool ok = shape != NULL;
     for (size_t i = 0; i < tensor->rank; i++) {
         ok = json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i])) == 0 && ok;
     }
-    json_t *entry =
-        json_pack("{s:s, s:o, s:[I, I]}", "dtype", nn_file_dtype_name(tensor->dtype), "shape",
-                  shape, "data_offsets", (json_int_t)begin, (json_int_t)(begin + tensor->bytes));
+    json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", nn_file_dtype_name(tensor->dtype),
+                              "shape", shape, "data_offsets", (json_int_t)begin, (json_int_t)end);
     if (!ok) {
         json_decref(entry);
         return NULL;

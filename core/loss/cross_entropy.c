@@ -14,9 +14,10 @@ size_t nn_loss_workspace(size_t rows)
     return nn_cross_entropy_workspace(rows);
 }
 
-struct nn_loss_result nn_loss_cross_entropy(const struct nn_exec *exec,
-                                            const struct nn_loss_batch *batch, nn_real *d_logits,
-                                            size_t ldd)
+struct nn_loss_result nn_loss_cross_entropy(
+    const struct nn_exec *exec, const struct nn_loss_batch *batch,
+    nn_real *d_logits, /* NOLINT(readability-non-const-parameter): written by the kernel */
+    size_t ldd)
 {
     NN_ASSERT(batch->rows > 0);
     struct nn_cross_entropy args = {

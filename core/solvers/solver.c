@@ -57,7 +57,7 @@ static size_t largest_workspace(const struct nn_solver_parameter *parameters, si
 size_t nn_solver_plan_bytes(int kind, const struct nn_solver_parameter *parameters, size_t n)
 {
     size_t slots = total_count(parameters, n) * (kind == NN_SOLVER_ADAM ? 2 : 1);
-    size_t bookkeeping = 4 * 2 * NN_ALIGNMENT; /* four blocks, each rounded up and headed */
+    size_t bookkeeping = (size_t)8 * NN_ALIGNMENT; /* four blocks, each rounded up and headed */
     return sizeof(struct nn_solver) + n * sizeof *parameters + slots * sizeof(nn_real) +
            largest_workspace(parameters, n) + bookkeeping;
 }

@@ -52,8 +52,8 @@ struct nn_solver_options {
     double bias_learning_rate_factor;   /* biases and batch-norm shifts */
 };
 
-/* Field rows of nn_solver_options for a table of the struct `type` that holds one as `member`: the
- * "training" object keeps them flat beside its own (core/solvers/fields.h has the macro). */
+/* Parts of the field table; in the "training" object a solver's options stand flat beside those of
+ * the loop (core/solvers/fields.h has their rows). */
 extern const struct jx_field nn_clipping_fields[];
 extern const struct jx_field nn_schedule_fields[];
 extern const struct jx_choice nn_solver_choices[];

@@ -125,11 +125,11 @@ enum nn_status nn_checkpoint_verify(const char *path, struct nn_checkpoint_info 
 {
     unsigned char *bytes = NULL;
     size_t size = 0;
+    struct nn_checkpoint_head head = {0};
     enum nn_status status = nn_checkpoint_load(path, &bytes, &size, err);
-    if (status != NN_OK) {
+    if (!bytes) {
         return status;
     }
-    struct nn_checkpoint_head head;
     memcpy(&head, bytes, sizeof head);
     free(bytes);
     *out = (struct nn_checkpoint_info){

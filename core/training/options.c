@@ -28,7 +28,7 @@ static const struct jx_choice OUTPUT_CHOICES[] = {
 #define OFFSET(member) offsetof(struct nn_training_options, member)
 
 const struct jx_field nn_training_fields[] = {
-    NN_SOLVER_FIELDS(struct nn_training_options, solver),
+    NN_SOLVER_FIELDS(OFFSET(solver)),
     {.name = "epochs",
      .type = JX_INT,
      .offset = OFFSET(epochs),

@@ -6,8 +6,8 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include <jansson.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "server/http/server.h"
 
@@ -24,6 +24,10 @@ struct api_ctx {
     /* For /metrics; app sets it when the server has been made, it is NULL before. */
     struct http_server *_Atomic server;
 };
+
+/* {name: JSON schema} of every body that is taken, made of the field tables that decode it; the API
+ * description holds the same. NULL when out of memory. */
+json_t *api_body_schemas(void);
 
 /* Every route of the service. Its handlers take a struct api_ctx as state. */
 const struct http_route *api_routes(size_t *out_count);

@@ -25,61 +25,13 @@ static const struct jx_choice LAYOUTS[] = {
     JX_END,
 };
 
-struct create_body {
-    const char *name, *notes;
-    int kind, layout;
-    const json_t *files;
-    const json_t *image_size, *on_refused, *classes; /* checked by core/data */
-};
-
-#define OFFSET(member) offsetof(struct create_body, member)
-static const struct jx_field CREATE_FIELDS[] = {
-    {.name = "name",
-     .type = JX_STRING,
-     .offset = OFFSET(name),
-     .min = 1,
-     .max = JOBS_NAME_MAX,
-     .required = true,
-     .doc = "unique in the project"},
-    {.name = "kind",
-     .type = JX_ENUM,
-     .offset = OFFSET(kind),
-     .choices = KINDS,
-     .fallback = "\"image_classification\"",
-     .doc = "what its samples are"},
-    {.name = "layout",
-     .type = JX_ENUM,
-     .offset = OFFSET(layout),
-     .choices = LAYOUTS,
-     .required = true,
-     .doc = "how its files hold them"},
-    {.name = "files",
-     .type = JX_ARRAY,
-     .offset = OFFSET(files),
-     .min_items = 1,
-     .max_items = FILES_MAX,
-     .required = true,
-     .doc = "one archive, or two or four IDX files"},
-    {.name = "notes",
-     .type = JX_STRING,
-     .offset = OFFSET(notes),
-     .max = JOBS_NOTES_MAX,
-     .fallback = "\"\"",
-     .doc = "remarks"},
-    {.name = "image_size",
-     .type = JX_ANY,
-     .offset = OFFSET(image_size),
-     .doc = "side, or [height, width]; default: the most frequent size"},
-    {.name = "on_refused",
-     .type = JX_ANY,
-     .offset = OFFSET(on_refused),
-     .doc = "what a picture that cannot be read does: skip (default) or fail"},
-    {.name = "classes",
-     .type = JX_ANY,
-     .offset = OFFSET(classes),
-     .doc = "names of the labels 0, 1, ... of IDX files"},
+static const struct jx_choice ON_REFUSED[] = {
+    {"skip", NN_IMPORT_SKIP, "it is left out and listed in the report"},
+    {"fail", NN_IMPORT_FAIL, "the data set is refused"},
     JX_END,
 };
+static const struct jx_field CLASS_ITEM = {
+    .name = "class", .type = JX_STRING, .min = 1, .max = 255};
 
 struct file_body {
     const char *name, *path, *sha256;
@@ -115,6 +67,69 @@ static const struct jx_field FILE_FIELDS[] = {
      .min = 1,
      .max = 4095,
      .doc = "a file of the server instead of an upload"},
+    JX_END,
+};
+static const struct jx_field FILE_ITEM = {.name = "file", .type = JX_OBJECT, .fields = FILE_FIELDS};
+
+struct create_body {
+    const char *name, *notes;
+    int kind, layout, on_refused;
+    const json_t *files;
+    const json_t *image_size, *classes; /* checked again by core/data */
+};
+
+#define OFFSET(member) offsetof(struct create_body, member)
+const struct jx_field api_dataset_create_fields[] = {
+    {.name = "name",
+     .type = JX_STRING,
+     .offset = OFFSET(name),
+     .min = 1,
+     .max = JOBS_NAME_MAX,
+     .required = true,
+     .doc = "unique in the project"},
+    {.name = "kind",
+     .type = JX_ENUM,
+     .offset = OFFSET(kind),
+     .choices = KINDS,
+     .fallback = "\"image_classification\"",
+     .doc = "what its samples are"},
+    {.name = "layout",
+     .type = JX_ENUM,
+     .offset = OFFSET(layout),
+     .choices = LAYOUTS,
+     .required = true,
+     .doc = "how its files hold them"},
+    {.name = "files",
+     .type = JX_ARRAY,
+     .offset = OFFSET(files),
+     .items = &FILE_ITEM,
+     .min_items = 1,
+     .max_items = FILES_MAX,
+     .required = true,
+     .doc = "one archive, or two or four IDX files"},
+    {.name = "notes",
+     .type = JX_STRING,
+     .offset = OFFSET(notes),
+     .max = JOBS_NOTES_MAX,
+     .fallback = "\"\"",
+     .doc = "remarks"},
+    {.name = "image_size",
+     .type = JX_ANY,
+     .offset = OFFSET(image_size),
+     .doc = "side, or [height, width]; default: the most frequent size"},
+    {.name = "on_refused",
+     .type = JX_ENUM,
+     .offset = OFFSET(on_refused),
+     .choices = ON_REFUSED,
+     .fallback = "\"skip\"",
+     .doc = "what a picture that cannot be read does"},
+    {.name = "classes",
+     .type = JX_ARRAY,
+     .offset = OFFSET(classes),
+     .items = &CLASS_ITEM,
+     .min_items = 1,
+     .max_items = 10000,
+     .doc = "names of the labels 0, 1, ... of IDX files"},
     JX_END,
 };
 
@@ -197,18 +212,11 @@ static enum sv_status declare_options(struct declaration *d, struct sv_error *er
 {
     struct nn_import_options ignored;
     struct nn_error nn = {0};
-    json_auto_t *options = json_object();
-    const struct {
-        const char *name;
-        const json_t *value;
-    } rows[] = {{"image_size", d->body.image_size},
-                {"on_refused", d->body.on_refused},
-                {"classes", d->body.classes}};
-    for (size_t i = 0; i < API_COUNT(rows); i++) {
-        if (rows[i].value &&
-            json_object_set_new(options, rows[i].name, json_deep_copy(rows[i].value)) != 0) {
-            return api_no_memory(err);
-        }
+    json_auto_t *options =
+        json_pack("{s:s, s:O*, s:O*}", "on_refused", jx_choice_name(ON_REFUSED, d->body.on_refused),
+                  "image_size", d->body.image_size, "classes", d->body.classes);
+    if (!options) {
+        return api_no_memory(err);
     }
     if (nn_import_options_decode(options, "", &ignored, &nn) != NN_OK) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, nn.pointer, "%s", nn.text);
@@ -253,7 +261,7 @@ static enum sv_status declare(struct api_ctx *ctx, const json_t *body, struct de
 {
     enum sv_status st = refuse_not_built(body, err);
     if (st == SV_OK) {
-        st = api_decode(CREATE_FIELDS, body, &d->body, err);
+        st = api_decode(api_dataset_create_fields, body, &d->body, err);
     }
     if (st == SV_OK) {
         st = api_check_line(d->body.name, "/name", err);

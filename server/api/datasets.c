@@ -227,7 +227,7 @@ enum sv_status api_datasets_get(void *state, const struct http_request *req,
 struct patch_body {
     const char *name, *notes;
 };
-static const struct jx_field PATCH_FIELDS[] = {
+const struct jx_field api_dataset_patch_fields[] = {
     {.name = "name",
      .type = JX_STRING,
      .offset = offsetof(struct patch_body, name),
@@ -253,7 +253,7 @@ enum sv_status api_datasets_patch(void *state, const struct http_request *req,
     api_scope(req, &scope);
     enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
     if (st == SV_OK) {
-        st = api_decode_patch(PATCH_FIELDS, req->json, &body, err);
+        st = api_decode_patch(api_dataset_patch_fields, req->json, &body, err);
     }
     if (st == SV_OK && body.name) {
         st = api_check_line(body.name, "/name", err);

@@ -100,8 +100,8 @@ struct experiment_body {
         .name = "notes", .type = JX_STRING, .offset = offsetof(struct experiment_body, notes),     \
         .max = JOBS_NOTES_MAX, .doc = "remarks"                                                    \
     }
-static const struct jx_field CREATE_FIELDS[] = {NAME_ROW(true), NOTES_ROW, JX_END};
-static const struct jx_field PATCH_FIELDS[] = {NAME_ROW(false), NOTES_ROW, JX_END};
+const struct jx_field api_experiment_create_fields[] = {NAME_ROW(true), NOTES_ROW, JX_END};
+const struct jx_field api_experiment_patch_fields[] = {NAME_ROW(false), NOTES_ROW, JX_END};
 
 /* POST /v1/experiments. 201; 409 name taken; 422. */
 enum sv_status api_experiments_post(void *state, const struct http_request *req,
@@ -119,7 +119,7 @@ enum sv_status api_experiments_post(void *state, const struct http_request *req,
         st = api_idempotency(req, &key, &has_key, err);
     }
     if (st == SV_OK) {
-        st = api_decode(CREATE_FIELDS, req->json, &body, err);
+        st = api_decode(api_experiment_create_fields, req->json, &body, err);
     }
     if (st == SV_OK) {
         st = api_check_line(body.name, "/name", err);
@@ -147,7 +147,7 @@ enum sv_status api_experiments_patch(void *state, const struct http_request *req
     api_scope(req, &scope);
     enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
     if (st == SV_OK) {
-        st = api_decode_patch(PATCH_FIELDS, req->json, &body, err);
+        st = api_decode_patch(api_experiment_patch_fields, req->json, &body, err);
     }
     if (st == SV_OK && body.name) {
         st = api_check_line(body.name, "/name", err);

@@ -74,6 +74,12 @@ API_HANDLER(api_trials_network);
 /* Kinds of data sets, ended by NULL. */
 extern const char *const api_dataset_kinds[];
 
+/* Field tables of the bodies, named as in the API description (bodies.c). */
+extern const struct jx_field api_dataset_create_fields[], api_dataset_patch_fields[];
+extern const struct jx_field api_experiment_create_fields[], api_experiment_patch_fields[];
+extern const struct jx_field api_trial_patch_fields[], api_restart_fields[], api_bulk_fields[];
+extern const struct jx_field api_analysis_fields[];
+
 /* The data set, with its ETag, as the answer to a change of it. */
 SV_MUST_CHECK enum sv_status api_dataset_answer(struct api_ctx *ctx, const struct http_request *req,
                                                 struct http_response *resp, int status,

@@ -90,7 +90,7 @@ static const struct jx_field INPUT_FIELDS[] = {
     JX_END,
 };
 
-static const struct jx_field ANALYSIS_FIELDS[] = {
+const struct jx_field api_analysis_fields[] = {
     {.name = "network",
      .type = JX_ANY,
      .offset = OFFSET(network),
@@ -127,7 +127,7 @@ static const struct jx_field ANALYSIS_FIELDS[] = {
 static enum sv_status decode_analysis(const json_t *body, struct analysis *out_analysis,
                                       struct sv_error *err)
 {
-    enum sv_status st = api_decode(ANALYSIS_FIELDS, body, out_analysis, err);
+    enum sv_status st = api_decode(api_analysis_fields, body, out_analysis, err);
     if (st != SV_OK) {
         return st;
     }

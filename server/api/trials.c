@@ -219,7 +219,7 @@ struct patch_body {
     const char *notes;
     bool discarded, discarded_given;
 };
-static const struct jx_field PATCH_FIELDS[] = {
+const struct jx_field api_trial_patch_fields[] = {
     {.name = "notes",
      .type = JX_STRING,
      .offset = offsetof(struct patch_body, notes),
@@ -243,7 +243,7 @@ enum sv_status api_trials_patch(void *state, const struct http_request *req,
     api_scope(req, &scope);
     enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
     if (st == SV_OK) {
-        st = api_decode_patch(PATCH_FIELDS, req->json, &body, err);
+        st = api_decode_patch(api_trial_patch_fields, req->json, &body, err);
     }
     if (st == SV_OK) {
         int discarded = !body.discarded_given ? -1 : body.discarded ? 1 : 0;

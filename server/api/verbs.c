@@ -47,7 +47,7 @@ struct verb_body {
     const json_t *states;
 };
 static const struct jx_field NO_FIELDS[] = {JX_END};
-static const struct jx_field RESTART_FIELDS[] = {
+const struct jx_field api_restart_fields[] = {
     {.name = "states",
      .type = JX_ARRAY,
      .offset = offsetof(struct verb_body, states),
@@ -64,7 +64,8 @@ enum sv_status api_verb_decode(const json_t *body, const struct api_verb *verb,
     struct verb_body decoded = {0};
     bool restart = verb->event == JOBS_EVENT_RESTART;
     if (body) {
-        enum sv_status st = api_decode(restart ? RESTART_FIELDS : NO_FIELDS, body, &decoded, err);
+        enum sv_status st =
+            api_decode(restart ? api_restart_fields : NO_FIELDS, body, &decoded, err);
         if (st != SV_OK) {
             return st;
         }
@@ -169,7 +170,7 @@ struct bulk_body {
     const json_t *ids, *states;
 };
 static const struct jx_field ID_ITEM = {.name = "id", .type = JX_STRING, .min = 1, .max = 64};
-static const struct jx_field BULK_FIELDS[] = {
+const struct jx_field api_bulk_fields[] = {
     {.name = "action",
      .type = JX_STRING,
      .offset = offsetof(struct bulk_body, action),
@@ -201,7 +202,7 @@ static enum sv_status decode_bulk(const json_t *json, struct bulk_body *out_body
     static const char *const later[] = {"filter", NULL};
     enum sv_status st = api_refuse_fields(json, later, err);
     if (st == SV_OK) {
-        st = api_decode(BULK_FIELDS, json, out_body, err);
+        st = api_decode(api_bulk_fields, json, out_body, err);
     }
     if (st != SV_OK) {
         return st;

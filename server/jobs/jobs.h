@@ -85,9 +85,10 @@ void jobs_plan_destroy(struct jobs_plan *plan);
 /* The answer of a dry run: {resolved, trials, trial_count, estimate}. NULL when out of memory. */
 json_t *jobs_plan_encode(const struct jobs_plan *plan);
 
-/* JSON schema of a job as the field tables describe it, for the drift test of the API description.
- * NULL when out of memory. */
+/* JSON schemas of a job and of its PATCH as the field tables describe them, for the drift test of
+ * the API description. NULL when out of memory. */
 json_t *jobs_schema(void);
+json_t *jobs_edit_schema(void);
 
 /* {name, notes, labels} of a PATCH: each given one checked by the same rules as at submission; an
  * empty body is refused. */
@@ -96,7 +97,7 @@ struct jobs_edit {
     const json_t *labels;     /* borrowed; NULL: leave as is */
 };
 SV_MUST_CHECK enum sv_status jobs_edit_decode(const json_t *body, struct jobs_edit *out_edit,
- struct sv_error *err);
+                                              struct sv_error *err);
 
 /* The headline metric of a kind ("validation_accuracy"); NULL for an unknown kind. */
 const char *jobs_headline_metric(const char *kind);

@@ -76,7 +76,13 @@ static const struct jx_field EDIT_FIELDS[] = {
     JX_END,
 };
 
-enum sv_status jobs_edit_decode(const json_t *body, struct jobs_edit *out_edit, struct sv_error *err)
+json_t *jobs_edit_schema(void)
+{
+    return jx_schema(EDIT_FIELDS);
+}
+
+enum sv_status jobs_edit_decode(const json_t *body, struct jobs_edit *out_edit,
+                                struct sv_error *err)
 {
     struct jobs_edit edit = {0};
     enum sv_status st = jobs_decode(EDIT_FIELDS, body, &edit, err);

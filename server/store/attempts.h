@@ -2,7 +2,8 @@
  *
  * A trial as its worker sees it: claim, heartbeat, resume, commit, end. Every function that takes a
  * claim writes only while the trial is running under that fence; otherwise SV_ERR_WRONG_STATE:
- * the lease is lost, stop quietly. All may be repeated after a failure of any kind.
+ * the lease is lost, stop quietly. All may be repeated after a failure of any kind (log lines may
+ * then stand twice; a claim whose answer was lost comes back when its lease runs out).
  *
  * Order of an attempt: store_trial_claim, store_checkpoints_for_claim, store_attempt_resume (once,
  * also from step 0), any number of store_attempt_commit and store_heartbeat, store_attempt_end.

@@ -51,7 +51,7 @@ SV_MUST_CHECK enum sv_status store_trial_get(struct store *store, const struct s
                                              struct store_trial *out_trial, struct sv_error *err);
 
 enum store_trial_sort {
-    STORE_TRIALS_BY_INDEX, /* job by job, in the order of the sweep */
+    STORE_TRIALS_BY_INDEX, /* in order of submission, within a job that of the sweep */
     STORE_TRIALS_NEWEST,
     STORE_TRIALS_BEST,     /* by the headline value, best first; without one last */
     STORE_TRIALS_WORST,    /* the other way round; without one last too */

@@ -18,6 +18,7 @@
 enum {
     HINT_GAP_MS = 1000,    /* between heartbeats that notifications ask for */
     CLAIM_GAP_MS = 200,    /* between looks at an empty queue that notifications ask for */
+    CHECK_MS = 30000,      /* between looks at the version of the schema */
     DATABASE_GAP_MS = 500, /* between tries while the database is away */
 };
 
@@ -26,9 +27,9 @@ struct keeper {
     struct store_instance *instance;
     struct store_listener *listener;
     int lease_ms, beat_ms, poll_ms;
-    int64_t beat_at_ms, claim_at_ms; /* when next */
-    int64_t beaten_ms, claimed_ms;   /* when last */
-    struct store_claim *claims;      /* room for every slot, as the two below */
+    int64_t beat_at_ms, claim_at_ms;           /* when next */
+    int64_t beaten_ms, claimed_ms, checked_ms; /* when last */
+    struct store_claim *claims;                /* room for every slot, as the two below */
     size_t *slots;
     struct store_control *controls;
 };
@@ -280,6 +281,28 @@ static void wait_next(struct keeper *keeper)
     }
 }
 
+/* The schema is newer than this program: others may write what we would misread. */
+static void refuse_schema(struct worker *worker, const struct sv_error *err)
+{
+    log_event(worker->log, SV_LOG_ERROR, "schema_is_newer", LOG_TEXT("text", err->text));
+    worker_lock(worker);
+    worker->refused = true;
+    worker_unlock(worker);
+    worker_start_draining(worker);
+}
+
+static void check_schema(struct keeper *keeper)
+{
+    struct sv_error err = {0};
+    int64_t now = sv_clock_monotonic_ms();
+    if (now - keeper->checked_ms >= CHECK_MS) {
+        keeper->checked_ms = now;
+        if (store_check(keeper->worker->store, &err) == SV_ERR_DRAINING) {
+            refuse_schema(keeper->worker, &err);
+        }
+    }
+}
+
 /* Registers this start of the worker; false when the end comes first. */
 static bool register_instance(struct keeper *keeper)
 {
@@ -303,6 +326,10 @@ static bool register_instance(struct keeper *keeper)
         st = st == SV_OK
                  ? store_instance_open(worker->store, &info, &keeper->instance, &reaped, &err)
                  : st;
+        if (st == SV_ERR_DRAINING) {
+            refuse_schema(worker, &err);
+            return false;
+        }
         if (st == SV_OK) {
             worker_lock(worker);
             memcpy(worker->worker_id, store_instance_id(keeper->instance), SV_ID_SIZE);
@@ -342,6 +369,7 @@ static void keep(struct keeper *keeper)
             if (worker_is_draining(worker)) {
                 keeper->claim_at_ms = now + keeper->poll_ms;
             } else {
+                check_schema(keeper);
                 claim_all(keeper);
             }
         }

@@ -217,19 +217,6 @@ static size_t collect_fds(struct worker *worker, struct pollfd *fds)
     return n;
 }
 
-static void start_draining(struct worker *worker)
-{
-    log_write(worker->log, SV_LOG_INFO, "draining", NULL, 0);
-    worker_lock(worker);
-    worker->draining = true;
-    (void)pthread_cond_broadcast(&worker->changed);
-    worker_unlock(worker);
-    worker_wake(worker->keeper_wake_fd);
-    for (size_t i = 0; i < worker->n_slots; i++) {
-        worker_wake(worker->slots[i].wake_fd);
-    }
-}
-
 void worker_supervise(struct worker *worker)
 {
     struct pollfd *fds = calloc(worker->n_slots + 2, sizeof *fds);
@@ -249,7 +236,7 @@ void worker_supervise(struct worker *worker)
         (void)poll(fds, n, busy ? TICK_MS : IDLE_MS);
         worker_wake_taken(worker->supervisor_wake_fd);
         if (fds[1].fd >= 0 && fds[1].revents) {
-            start_draining(worker);
+            worker_start_draining(worker);
         }
     }
     free(fds);

@@ -63,6 +63,20 @@ bool worker_is_draining(struct worker *worker)
     return draining;
 }
 
+void worker_start_draining(struct worker *worker)
+{
+    log_write(worker->log, SV_LOG_INFO, "draining", NULL, 0);
+    worker_lock(worker);
+    worker->draining = true;
+    (void)pthread_cond_broadcast(&worker->changed);
+    worker_unlock(worker);
+    worker_wake(worker->keeper_wake_fd);
+    worker_wake(worker->supervisor_wake_fd);
+    for (size_t i = 0; i < worker->n_slots; i++) {
+        worker_wake(worker->slots[i].wake_fd);
+    }
+}
+
 void worker_share_cores(struct worker *worker)
 {
     size_t limits[WORKER_MAX_CORES];
@@ -274,6 +288,9 @@ static enum sv_status run_threads(struct worker *worker, struct sv_error *err)
     worker_wake(worker->keeper_wake_fd);
     if (keeper) {
         (void)pthread_join(worker->keeper, NULL);
+    }
+    if (worker->refused) {
+        return sv_fail(err, SV_ERR_DRAINING, "the database's schema is newer than this program");
     }
     return n == worker->n_slots ? SV_OK
                                 : sv_fail(err, SV_ERR_INTERNAL, "threads cannot be started");

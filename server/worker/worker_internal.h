@@ -180,6 +180,7 @@ struct worker {
     /* guarded by mutex */
     bool draining;
     bool keeper_may_end;
+    bool refused;               /* the schema is newer than this program */
     char worker_id[SV_ID_SIZE]; /* "" before the keeper has registered */
 
     struct worker_slot *slots; /* n_slots; the last one is for imports */
@@ -195,6 +196,8 @@ void worker_wake_taken(int event_fd);
 /* Shares the cores anew among the trials that run; the mutex is held. */
 void worker_share_cores(struct worker *worker);
 bool worker_is_draining(struct worker *worker);
+/* No more claims; running attempts are given back. */
+void worker_start_draining(struct worker *worker);
 
 /* -------------------------------------------------------------------------- supervisor.c */
 

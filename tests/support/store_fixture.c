@@ -11,10 +11,13 @@
 #include "server/store/migrate.h"
 #include "tests/support/cmocka_all.h"
 
+/* Refused statements are bugs: they show. */
+static const struct sv_log LOG = {.fd = 2, .level = SV_LOG_ERROR};
+
 static struct store *open_store(const char *conninfo)
 {
     struct store_options options = {
-        .conninfo = conninfo, .application_name = "test", .max_connections = 24};
+        .conninfo = conninfo, .application_name = "test", .max_connections = 24, .log = &LOG};
     struct store *store = NULL;
     struct sv_error err = {0};
     assert_int_equal(store_open(&options, &store, &err), SV_OK);
@@ -156,4 +159,49 @@ void store_fixture_claim(struct store_fixture *fixture, const char *worker_id,
     assert_true(found);
     assert_ok(fixture, store_attempt_resume(fixture->store, &out_trial->claim,
                                             out_trial->checkpoint_step, false, &fixture->err));
+}
+
+/* The next statement of a script without its comment lines; NULL at the end. */
+static char *next_statement(char **script)
+{
+    char *begin = *script;
+    char *end = strstr(begin, ";\n");
+    if (!end) {
+        return NULL;
+    }
+    *end = '\0';
+    *script = end + 2;
+    return begin;
+}
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, 65536);
+    assert_non_null(file);
+    assert_non_null(text);
+    size_t n = fread(text, 1, 65535, file);
+    assert_true(n > 0 && n < 65535);
+    (void)fclose(file);
+    return text;
+}
+
+int store_fixture_violations(const struct store_fixture *fixture)
+{
+    int violations = 0;
+    int rules = 0;
+    char *text = read_file("tests/chaos/invariants.sql");
+    char *script = text;
+    for (char *sql = next_statement(&script); sql; sql = next_statement(&script)) {
+        char *rule = test_sql_text(fixture->conninfo, sql);
+        if (rule) {
+            print_error("broken rule: %s\n", rule);
+            violations++;
+        }
+        free(rule);
+        rules++;
+    }
+    free(text);
+    assert_true(rules > 20);
+    return violations;
 }

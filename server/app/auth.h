@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who asks: bearer tokens against server/store, kept for some seconds, so that a poll answered from
+ * memory needs no database. Without any token only loopback peers are served, as administrators of
+ * the default project.
+ */
+#ifndef APP_AUTH_H
+#define APP_AUTH_H
+
+#include "server/http/request.h"
+
+struct app_auth; /* guarded by a mutex of its own */
+struct store;
+
+/* A revoked token, and the first one made, take effect after this time at the latest. */
+enum { APP_AUTH_KEPT_MS = 5000 };
+
+SV_MUST_CHECK enum sv_status app_auth_create(struct store *store, struct app_auth **out_auth,
+                                             struct sv_error *err);
+void app_auth_destroy(struct app_auth *auth);
+
+/* SV_ERR_UNAUTHENTICATED, SV_ERR_DATABASE when it is not known and cannot be asked. */
+SV_MUST_CHECK enum sv_status app_auth_check(struct app_auth *auth, const struct http_request *req,
+                                            struct http_actor *out_actor, struct sv_error *err);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of text.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/cli/cli_internal.h"
+
+/* Characters of UTF-8, as a terminal counts most of them. */
+static size_t text_width(const char *text)
+{
+    size_t width = 0;
+    for (; *text; text++) {
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    }
+    return width;
+}
+
+static void print_cell(FILE *out, const char *text, size_t width, bool right, bool last)
+{
+    size_t used = text_width(text);
+    int pad = (int)(width > used ? width - used : 0);
+    if (right) {
+        (void)fprintf(out, "%*s%s", pad, "", text);
+    } else {
+        (void)fprintf(out, "%s%*s", text, last ? 0 : pad, "");
+    }
+    (void)fputs(last ? "\n" : "  ", out);
+}
+
+void cli_table_print(FILE *out, const char *const *cells, size_t n_rows, size_t n_columns,
+                     const bool *right)
+{
+    size_t *widths = calloc(n_columns + 1, sizeof *widths);
+    for (size_t i = 0; widths && i < n_rows * n_columns; i++) {
+        size_t width = text_width(cells[i]);
+        size_t *column = &widths[i % n_columns];
+        *column = width > *column ? width : *column;
+    }
+    for (size_t i = 0; widths && i < n_rows * n_columns; i++) {
+        size_t column = i % n_columns;
+        print_cell(out, cells[i], widths[column], right[column], column + 1 == n_columns);
+    }
+    free(widths);
+}
+
+char *cli_cell(const json_t *value)
+{
+    char text[64];
+    if (!value || json_is_null(value)) {
+        return strdup("-");
+    }
+    if (json_is_string(value)) {
+        return strdup(json_string_value(value));
+    }
+    if (json_is_real(value)) {
+        (void)snprintf(text, sizeof text, "%.4g", json_real_value(value));
+        return strdup(text);
+    }
+    return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+}
+
+/* ---------------------------------------------------------------------- tables of documents */
+
+struct grid {
+    char **cells;
+    size_t n, capacity;
+    bool failed;
+};
+
+static void grid_add_take(struct grid *grid, char *text)
+{
+    if (grid->n == grid->capacity) {
+        size_t capacity = grid->capacity ? 2 * grid->capacity : 64;
+        char **cells = realloc(grid->cells, capacity * sizeof *cells);
+        if (!cells) {
+            free(text);
+            grid->failed = true;
+            return;
+        }
+        grid->cells = cells;
+        grid->capacity = capacity;
+    }
+    grid->failed = grid->failed || !text;
+    grid->cells[grid->n++] = text;
+}
+
+static void grid_deinit(struct grid *grid)
+{
+    for (size_t i = 0; i < grid->n; i++) {
+        free(grid->cells[i]);
+    }
+    free(grid->cells);
+}
+
+void cli_rows_print(const json_t *items, const char *const *keys, size_t n_keys, const bool *right,
+                    FILE *out)
+{
+    struct grid grid = {0};
+    for (size_t k = 0; k < n_keys; k++) {
+        grid_add_take(&grid, strdup(keys[k]));
+    }
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        for (size_t k = 0; k < n_keys; k++) {
+            grid_add_take(&grid, cli_cell(json_object_get(json_array_get(items, i), keys[k])));
+        }
+    }
+    if (!grid.failed) {
+        cli_table_print(out, (const char *const *)grid.cells, grid.n / n_keys, n_keys, right);
+    }
+    grid_deinit(&grid);
+}
+
+/* "0.8912 [0.885, 0.897]", or "-". */
+static char *metric_cell(const json_t *metric)
+{
+    const json_t *value = json_object_get(metric, "value");
+    const json_t *low = json_object_get(metric, "low");
+    const json_t *high = json_object_get(metric, "high");
+    char text[96];
+    if (!json_is_number(value)) {
+        return cli_cell(value);
+    }
+    if (!json_is_number(low) || !json_is_number(high)) {
+        (void)snprintf(text, sizeof text, "%.4f", json_number_value(value));
+    } else {
+        (void)snprintf(text, sizeof text, "%.4f [%.3f, %.3f]", json_number_value(value),
+                       json_number_value(low), json_number_value(high));
+    }
+    return strdup(text);
+}
+
+static char *seconds_cell(const json_t *value)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.1f", json_number_value(value));
+    return strdup(text);
+}
+
+static void add_head(struct grid *grid, const json_t *first, const json_t *metrics)
+{
+    const char *key;
+    json_t *value;
+    grid_add_take(grid, strdup("trial"));
+    json_object_foreach(json_object_get(first, "parameters"), key, value)
+    {
+        grid_add_take(grid, strdup(key));
+    }
+    grid_add_take(grid, strdup("seed"));
+    grid_add_take(grid, strdup("state"));
+    grid_add_take(grid, strdup("seconds"));
+    for (size_t i = 0; i < json_array_size(metrics); i++) {
+        const char *name = json_string_value(json_array_get(metrics, i));
+        grid_add_take(grid, strdup(name ? name : "?"));
+    }
+}
+
+static void add_trial(struct grid *grid, const json_t *first, const json_t *trial,
+                      const json_t *metrics)
+{
+    const char *key;
+    json_t *value;
+    grid_add_take(grid, cli_cell(json_object_get(trial, "index")));
+    json_object_foreach(json_object_get(first, "parameters"), key, value)
+    {
+        grid_add_take(grid, cli_cell(json_object_get(json_object_get(trial, "parameters"), key)));
+    }
+    grid_add_take(grid, cli_cell(json_object_get(trial, "seed")));
+    grid_add_take(grid, cli_cell(json_object_get(trial, "state")));
+    grid_add_take(grid, seconds_cell(json_object_get(trial, "seconds")));
+    for (size_t i = 0; i < json_array_size(metrics); i++) {
+        const char *name = json_string_value(json_array_get(metrics, i));
+        grid_add_take(grid, metric_cell(json_object_get(json_object_get(trial, "metrics"), name)));
+    }
+}
+
+static void print_results(const json_t *results, FILE *out)
+{
+    const json_t *items = json_object_get(results, "items");
+    const json_t *metrics = json_object_get(results, "metrics");
+    const json_t *first = json_array_get(items, 0);
+    struct grid grid = {0};
+    size_t parameters = json_object_size(json_object_get(first, "parameters"));
+    size_t n_columns = 4 + parameters + json_array_size(metrics);
+    bool *right = calloc(n_columns, sizeof *right);
+    add_head(&grid, first, metrics);
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        add_trial(&grid, first, json_array_get(items, i), metrics);
+    }
+    if (right && !grid.failed) {
+        right[0] = right[1 + parameters] = right[3 + parameters] = true;
+        cli_table_print(out, (const char *const *)grid.cells, grid.n / n_columns, n_columns, right);
+    }
+    free(right);
+    grid_deinit(&grid);
+}
+
+bool cli_results_print(struct cli_client *client, const char *job_id, FILE *out)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "/v1/jobs/%.64s/results", job_id);
+    json_t *results = cli_call(client, &(struct cli_request){.method = "GET", .path = path});
+    if (!results) {
+        return false;
+    }
+    print_results(results, out);
+    json_decref(results);
+    return true;
+}

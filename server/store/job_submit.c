@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Submission: the job, its experiment and all its trials in one transaction, so that nobody ever
+ * sees a job with half of its trials. Trial rows are the queue; the same transaction notifies.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/store/jobs.h"
+#include "server/store/list_internal.h"
+#include "server/store/touch_internal.h"
+
+struct submission {
+    const struct store_scope *scope;
+    const struct store_job_new *job;
+    const struct store_idempotency *idempotency;
+    char id[SV_ID_SIZE];
+    char experiment_id[SV_ID_SIZE]; /* "" = none */
+    char (*trial_ids)[SV_ID_SIZE];
+    struct store_created created;
+};
+
+/* The data set is held against deletion until the transaction ends. */
+static enum sv_status check_dataset(struct store_conn *conn, const struct submission *s,
+                                    struct sv_error *err)
+{
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    sql_text(&params, s->job->dataset_id);
+    sql_text(&params, s->scope->project_id);
+    enum sv_status st = sql_run(conn,
+                                "select state = 'ready' from dataset where id = $1 and"
+                                " project_id = $2 for key share",
+                                &params, &rows, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    struct sql_reader reader = {.rows = &rows};
+    bool found = rows.n > 0;
+    bool ready = found && sql_read_bool(&reader);
+    sql_rows_clear(&rows);
+    if (!found) {
+        return sv_fail_at(err, SV_ERR_NOT_FOUND, "/dataset", "no such data set");
+    }
+    return ready ? SV_OK
+                 : sv_fail_at(err, SV_ERR_WRONG_STATE, "/dataset", "the data set is not ready");
+}
+
+static enum sv_status ensure_experiment(struct store_conn *conn, struct submission *s,
+                                        struct sv_error *err)
+{
+    const char *name = s->job->experiment;
+    s->experiment_id[0] = '\0';
+    if (!name || !*name) {
+        return SV_OK;
+    }
+    char id[SV_ID_SIZE];
+    sv_id_make(id);
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    sql_text(&params, id);
+    sql_text(&params, s->scope->project_id);
+    sql_text(&params, name);
+    sql_text(&params, s->scope->actor);
+    enum sv_status st = sql_run(conn,
+                                "insert into experiment (id, project_id, name, created_by) values"
+                                " ($1, $2, $3, $4) on conflict (project_id, name) do nothing",
+                                &params, NULL, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    sql_text(&params, s->scope->project_id);
+    sql_text(&params, name);
+    st = sql_run(conn, "select id from experiment where project_id = $1 and name = $2", &params,
+                 &rows, err);
+    if (st == SV_OK) {
+        struct sql_reader reader = {.rows = &rows};
+        if (rows.n > 0) {
+            sql_read_id(&reader, s->experiment_id);
+        }
+        sql_rows_clear(&rows);
+    }
+    return st;
+}
+
+static enum sv_status insert_job(struct store_conn *conn, const struct submission *s,
+                                 struct sv_error *err)
+{
+    const struct store_job_new *job = s->job;
+    struct sql_params params = {0};
+    sql_text(&params, s->id);
+    sql_text(&params, s->scope->project_id);
+    sql_text_or_null(&params, s->experiment_id);
+    sql_text(&params, job->dataset_id);
+    sql_text(&params, job->name);
+    sql_text(&params, job->kind);
+    sql_text(&params, job->submitted);
+    sql_text(&params, job->resolved);
+    sql_text(&params, job->hash);
+    sql_text(&params, job->headline_metric);
+    sql_text(&params, job->headline_higher_is_better ? "higher" : "lower");
+    sql_text(&params, job->notes ? job->notes : "");
+    sql_text_array(&params, job->labels, job->n_labels);
+    sql_int(&params, job->priority);
+    sql_text_or_null(&params, job->duplicate_of);
+    sql_int(&params, (int64_t)job->n_trials);
+    sql_text(&params, s->scope->actor);
+    return sql_run(conn,
+                   "insert into job (id, project_id, experiment_id, dataset_id, name, kind,"
+                   " submitted, resolved, hash, headline_metric, headline_direction, notes,"
+                   " labels, priority, duplicate_of, trial_count, created_by) values ($1, $2, $3,"
+                   " $4, $5, $6, $7, $8, decode($9, 'hex'), $10, $11, $12, $13, $14, $15, $16,"
+                   " $17)",
+                   &params, NULL, err);
+}
+
+/* One column of the trials as an array parameter. */
+typedef const char *(*trial_text_fn)(const struct submission *s, size_t i);
+static const char *trial_id(const struct submission *s, size_t i)
+{
+    return s->trial_ids[i];
+}
+static const char *trial_parameters(const struct submission *s, size_t i)
+{
+    return s->job->trials[i].parameters;
+}
+static const char *trial_resolved(const struct submission *s, size_t i)
+{
+    return s->job->trials[i].resolved;
+}
+static const char *trial_hash(const struct submission *s, size_t i)
+{
+    return s->job->trials[i].hash;
+}
+
+static void add_texts(struct sql_params *params, const struct submission *s, trial_text_fn text)
+{
+    size_t n = s->job->n_trials;
+    const char **texts = store_memory_array(&params->memory, n, sizeof *texts);
+    for (size_t i = 0; texts && i < n; i++) {
+        texts[i] = text(s, i);
+    }
+    if (texts) {
+        sql_text_array(params, texts, n);
+    }
+}
+
+/* Seeds are unsigned: they travel as the bigint of the same bits. */
+static void add_numbers(struct sql_params *params, const struct submission *s)
+{
+    size_t n = s->job->n_trials;
+    int64_t *numbers = store_memory_array(&params->memory, 3 * n, sizeof *numbers);
+    for (size_t i = 0; numbers && i < n; i++) {
+        numbers[i] = (int64_t)s->job->trials[i].seed;
+        numbers[n + i] = s->job->trials[i].max_attempts;
+        numbers[2 * n + i] = s->job->trials[i].total_steps;
+    }
+    for (size_t column = 0; numbers && column < 3; column++) {
+        sql_int_array(params, numbers + column * n, n);
+    }
+}
+
+static enum sv_status insert_trials(struct store_conn *conn, const struct submission *s,
+                                    struct sv_error *err)
+{
+    struct sql_params params = {0};
+    sql_text(&params, s->scope->project_id);
+    sql_text(&params, s->id);
+    sql_int(&params, s->job->priority);
+    add_texts(&params, s, trial_id);
+    add_texts(&params, s, trial_parameters);
+    add_texts(&params, s, trial_resolved);
+    add_texts(&params, s, trial_hash);
+    add_numbers(&params, s);
+    return sql_run(
+        conn,
+        "insert into trial (project_id, job_id, priority, idx, id, parameters, resolved, hash,"
+        " seed, max_attempts, total_steps) select $1, $2, $3, x.idx, x.id::uuid,"
+        " x.parameters::json, x.resolved::json, decode(x.hash, 'hex'), case when x.seed < 0 then"
+        " x.seed + 18446744073709551616::numeric else x.seed end, x.max_attempts,"
+        " nullif(x.total_steps, 0) from unnest($4, $5, $6, $7, $8, $9, $10) with ordinality as"
+        " x (id, parameters, resolved, hash, seed, max_attempts, total_steps, idx) order by x.idx",
+        &params, NULL, err);
+}
+
+static enum sv_status submit_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+{
+    struct submission *s = ctx;
+    bool done = false;
+    enum sv_status st =
+        store_create_begin(conn, s->scope->project_id, s->idempotency, "job",
+                           "select 1 from job where id = $1", s->id, &s->created, &done, err);
+    if (st != SV_OK || done) {
+        return st;
+    }
+    st = check_dataset(conn, s, err);
+    if (st == SV_OK) {
+        st = ensure_experiment(conn, s, err);
+    }
+    if (st == SV_OK) {
+        st = insert_job(conn, s, err);
+    }
+    if (st == SV_OK) {
+        st = insert_trials(conn, s, err);
+    }
+    struct store_touch touch = {
+        .job_id = s->id, .kind = "job_submitted", .actor = s->scope->actor, .recount = true};
+    return st == SV_OK ? store_job_touch(conn, &touch, err) : st;
+}
+
+enum sv_status store_job_submit(struct store *store, const struct store_scope *scope,
+                                const struct store_job_new *job,
+                                const struct store_idempotency *idempotency,
+                                struct store_created *out_created, struct sv_error *err)
+{
+    struct submission s = {.scope = scope, .job = job, .idempotency = idempotency};
+    if (!sv_id_is_valid(job->dataset_id)) {
+        return sv_fail_at(err, SV_ERR_NOT_FOUND, "/dataset", "no such data set");
+    }
+    s.trial_ids = calloc(job->n_trials, sizeof *s.trial_ids);
+    if (!s.trial_ids) {
+        return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+    }
+    sv_id_make(s.id);
+    for (size_t i = 0; i < job->n_trials; i++) {
+        sv_id_make(s.trial_ids[i]);
+    }
+    enum sv_status st = store_tx_run(store, "job_submit", submit_tx, &s, err);
+    free(s.trial_ids);
+    if (st == SV_OK) {
+        *out_created = s.created;
+    }
+    return st;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keyset pages. A cursor is the number of the page's last row and, behind a dot, its sort key in
+ * hex ("-" for null): "17", "17.-", "17.6e616d65".
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/store/list_internal.h"
+
+enum { LIMIT_MAX = 500, SQL_BYTES = 6000 };
+
+static enum sv_status bad_cursor(struct sv_error *err)
+{
+    return sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "cursor",
+                             "cursor is not one that a list gave out");
+}
+
+static int hex_digit(char c)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+    const char *at = c ? strchr(DIGITS, c) : NULL;
+    return at ? (int)(at - DIGITS) : -1;
+}
+
+/* NULL for anything but pairs of digits without a NUL among what they mean. */
+static const char *decode_key(struct store_memory *memory, const char *hex)
+{
+    size_t n = strlen(hex) / 2;
+    char *key = store_memory_take(memory, n + 1);
+    for (size_t i = 0; key && i < n; i++) {
+        int high = hex_digit(hex[2 * i]);
+        int low = hex_digit(hex[2 * i + 1]);
+        if (high < 0 || low < 0 || high + low == 0) {
+            return NULL;
+        }
+        key[i] = (char)(high * 16 + low);
+    }
+    return strlen(hex) % 2 == 0 ? key : NULL;
+}
+
+enum sv_status store_cursor_parse(const char *cursor, struct store_memory *memory,
+                                  struct store_cursor *out_cursor, struct sv_error *err)
+{
+    struct store_cursor parsed = {0};
+    if (cursor && *cursor) {
+        char *end = NULL;
+        errno = 0;
+        parsed.number = strtoll(cursor, &end, 10);
+        if (*cursor < '0' || *cursor > '9' || errno != 0 || (*end != '\0' && *end != '.')) {
+            return bad_cursor(err);
+        }
+        if (*end == '.' && strcmp(end, ".-") != 0) {
+            parsed.key = decode_key(memory, end + 1);
+            if (!parsed.key) {
+                return bad_cursor(err);
+            }
+        }
+        parsed.present = true;
+    }
+    *out_cursor = parsed;
+    return SV_OK;
+}
+
+const char *store_cursor_make(struct store_memory *memory, int64_t number, const char *key)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+    size_t n = key ? strlen(key) : 1;
+    char *text = store_memory_take(memory, 24 + 2 * n);
+    if (!text) {
+        return NULL;
+    }
+    int at = snprintf(text, 24, "%" PRId64 ".%s", number, key ? "" : "-");
+    for (size_t i = 0; key && i < n; i++) {
+        text[at++] = DIGITS[(unsigned char)key[i] >> 4];
+        text[at++] = DIGITS[(unsigned char)key[i] & 15];
+    }
+    return text;
+}
+
+enum sv_status store_list_begin(const struct store_scope *scope, const struct store_page *page,
+                                struct store_memory *memory, struct sql_params *out_params,
+                                struct sv_error *err)
+{
+    if (page->limit < 1 || page->limit > LIMIT_MAX) {
+        return sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "limit",
+                                 "limit must be from 1 to %d", LIMIT_MAX);
+    }
+    struct store_cursor cursor = {0};
+    enum sv_status st = store_cursor_parse(page->cursor, memory, &cursor, err);
+    if (st == SV_OK) {
+        sql_text(out_params, scope->project_id);
+        sql_bool(out_params, cursor.present);
+        sql_int(out_params, cursor.number);
+        sql_text(out_params, cursor.key);
+    }
+    return st;
+}
+
+enum sv_status store_list_run(struct store *store, const struct store_list_query *query,
+                              struct sql_params *params, struct store_memory *memory,
+                              struct sql_rows *rows, size_t *out_n, const char **out_next,
+                              struct sv_error *err)
+{
+    char sql[SQL_BYTES];
+    const struct store_order *order = query->order;
+    int n = snprintf(sql, sizeof sql,
+                     "select r.number, (%s)::text, %s from (select r.* from %s r where %s and"
+                     " (not $2::boolean or ($3::bigint is not null and $4::text is not distinct"
+                     " from $4::text and (%s))) order by %s limit %zu) r %s order by %s",
+                     order->key, query->columns, query->table, query->where, order->after,
+                     order->by, query->page->limit + 1, query->joins, order->by);
+    if (n < 0 || (size_t)n >= sizeof sql) {
+        sql_params_clear(params);
+        return sv_fail(err, SV_ERR_INTERNAL, "a statement is too long");
+    }
+    enum sv_status st = store_query(store, sql, params, rows, err);
+    if (st == SV_ERR_INVALID_FIELD) {
+        return query->page->cursor ? bad_cursor(err)
+                                   : sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "",
+                                                       "a filter has a value that cannot be");
+    }
+    if (st != SV_OK) {
+        return st;
+    }
+    *out_n = (size_t)rows->n < query->page->limit ? (size_t)rows->n : query->page->limit;
+    *out_next = NULL;
+    if ((size_t)rows->n > query->page->limit) {
+        struct sql_reader last = {.rows = rows, .row = rows->n - 2, .memory = memory};
+        int64_t number = sql_read_int(&last);
+        *out_next = store_cursor_make(memory, number, sql_read_text(&last));
+    }
+    return SV_OK;
+}
+
+enum sv_status store_not_found(const char *what, struct sv_error *err)
+{
+    return sv_fail(err, SV_ERR_NOT_FOUND, "no such %s", what);
+}
+
+enum sv_status store_id_check(const char *id, const char *what, struct sv_error *err)
+{
+    return sv_id_is_valid(id) ? SV_OK : store_not_found(what, err);
+}
+
+const char *store_search_pattern(struct store_memory *memory, const char *text)
+{
+    if (!text) {
+        return NULL;
+    }
+    char *pattern = store_memory_array(memory, 2 * strlen(text) + 3, 1);
+    size_t n = 0;
+    if (pattern) {
+        pattern[n++] = '%';
+        for (const char *c = text; *c; c++) {
+            if (strchr("%_\\", *c)) {
+                pattern[n++] = '\\';
+            }
+            pattern[n++] = *c;
+        }
+        pattern[n] = '%';
+    }
+    return pattern;
+}

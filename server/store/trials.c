@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Trials as people see them: shown, listed, annotated, their attempts. Verbs are in trial_apply.c.
+ */
+#include "server/store/trials.h"
+
+#include <string.h>
+
+#include "server/store/touch_internal.h"
+#include "server/store/trial_internal.h"
+
+bool store_state_is_final(const char *state)
+{
+    static const char *const finals[] = {"completed", "stopped", "cancelled", "failed"};
+    for (size_t i = 0; i < sizeof finals / sizeof finals[0]; i++) {
+        if (strcmp(finals[i], state) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_progress(struct sql_reader *r, struct store_trial *out)
+{
+    out->attempt = sql_read_int(r);
+    out->max_attempts = sql_read_int(r);
+    out->fence = sql_read_int(r);
+    out->cancel_requested = sql_read_bool(r);
+    out->stop_requested = sql_read_bool(r);
+    out->pause_requested = sql_read_bool(r);
+    out->step = sql_read_int(r);
+    out->total_steps = sql_read_int(r);
+    out->epoch = sql_read_int(r);
+    out->phase = sql_read_text(r);
+    out->checkpoint_step = sql_read_int(r);
+}
+
+void store_trial_read(struct sql_reader *r, struct store_trial *out)
+{
+    sql_read_id(r, out->id);
+    sql_read_id(r, out->job_id);
+    out->job_number = sql_read_int(r);
+    out->job_revision = sql_read_int(r);
+    sql_read_id(r, out->dataset_id);
+    out->kind = sql_read_text(r);
+    out->index = sql_read_int(r);
+    out->parameters = sql_read_text(r);
+    out->seed = sql_read_seed(r);
+    sql_read_digest(r, out->hash);
+    out->notes = sql_read_text(r);
+    out->discarded = sql_read_bool(r);
+    out->held = sql_read_bool(r);
+    out->state = sql_read_text(r);
+    read_progress(r, out);
+    out->headline_metric = sql_read_text(r);
+    out->headline_value = sql_read_real(r);
+    out->error_class = sql_read_text(r);
+    out->error_text = sql_read_text(r);
+    sql_read_time(r, out->created_at);
+    sql_read_time(r, out->queued_at);
+    sql_read_time(r, out->started_at);
+    sql_read_time(r, out->finished_at);
+    sql_read_time(r, out->progress_at);
+    sql_read_time(r, out->heartbeat_at);
+    out->seconds = sql_read_real(r);
+}
+
+enum sv_status store_trial_get(struct store *store, const struct store_scope *scope, const char *id,
+                               struct store_memory *memory, struct store_trial *out_trial,
+                               struct sv_error *err)
+{
+    enum sv_status st = store_id_check(id, "trial", err);
+    if (st != SV_OK) {
+        return st;
+    }
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    struct store_trial trial = {0};
+    sql_text(&params, id);
+    sql_text(&params, scope->project_id);
+    st = store_query(store,
+                     "select r.number, r.resolved, " STORE_TRIAL_COLUMNS
+                     " from trial r" STORE_TRIAL_JOINS " where r.id = $1 and r.project_id = $2",
+                     &params, &rows, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    if (rows.n > 0) {
+        struct sql_reader reader = {.rows = &rows, .memory = memory};
+        trial.number = sql_read_int(&reader);
+        trial.resolved = sql_read_text(&reader);
+        store_trial_read(&reader, &trial);
+        st = store_memory_check(memory, err);
+    } else {
+        st = store_not_found("trial", err);
+    }
+    sql_rows_clear(&rows);
+    if (st == SV_OK) {
+        *out_trial = trial;
+    }
+    return st;
+}
+
+/* Larger is better or not: rank rises from the best to the worst. */
+#define RANK(best, worst)                                                                          \
+    "(r.headline_value * (select case j.headline_direction when 'higher' then " best               \
+    " else " worst " end from job j where j.id = r.job_id))"
+
+static const struct store_order ORDERS[] = {
+    [STORE_TRIALS_BY_INDEX] = {"r.number > $3", "r.number", "null"},
+    [STORE_TRIALS_NEWEST] = {"r.number < $3", "r.number desc", "null"},
+    [STORE_TRIALS_BEST] = STORE_ORDER_NULLABLE(RANK("-1", "1"), "float8"),
+    [STORE_TRIALS_WORST] = STORE_ORDER_NULLABLE(RANK("1", "-1"), "float8"),
+    [STORE_TRIALS_BY_STATE] = {"(r.state, r.number) > ($4, $3)", "r.state, r.number", "r.state"},
+    [STORE_TRIALS_STARTED] = STORE_ORDER_NULLABLE("r.started_at", "timestamptz"),
+    [STORE_TRIALS_FINISHED] = STORE_ORDER_NULLABLE("r.finished_at", "timestamptz"),
+};
+
+enum sv_status store_trials_query(struct store *store, const struct store_scope *scope,
+                                  const struct store_trial_filter *filter,
+                                  const struct store_page *page, const char *columns,
+                                  const char *joins, struct store_memory *memory,
+                                  struct sql_rows *rows, size_t *out_n, const char **out_next,
+                                  struct sv_error *err)
+{
+    struct sql_params params = {0};
+    enum sv_status st = store_list_begin(scope, page, memory, &params, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    sql_text(&params, filter->job_id);
+    sql_text(&params, filter->state);
+    sql_text(&params, filter->dataset_id);
+    sql_text(&params, filter->error_class);
+    sql_text(&params, filter->discarded < 0 ? NULL : filter->discarded ? "t" : "f");
+    struct store_list_query query = {
+        .columns = columns,
+        .table = "trial",
+        .where = "r.project_id = $1 and ($5::text is null or r.job_id = ($5::text)::uuid) and"
+                 " ($6::text is null or r.state = $6) and ($7::text is null or exists (select 1"
+                 " from job j where j.id = r.job_id and j.dataset_id = ($7::text)::uuid)) and"
+                 " ($8::text is null or r.error_class = $8) and"
+                 " ($9::boolean is null or r.discarded = $9)",
+        .joins = joins,
+        .order = &ORDERS[filter->sort],
+        .page = page};
+    return store_list_run(store, &query, &params, memory, rows, out_n, out_next, err);
+}
+
+enum sv_status store_trials_list(struct store *store, const struct store_scope *scope,
+                                 const struct store_trial_filter *filter,
+                                 const struct store_page *page, struct store_memory *memory,
+                                 struct store_trial_list *out_list, struct sv_error *err)
+{
+    struct sql_rows rows = {0};
+    struct store_trial_list list = {0};
+    enum sv_status st =
+        store_trials_query(store, scope, filter, page, STORE_TRIAL_COLUMNS, STORE_TRIAL_JOINS,
+                           memory, &rows, &list.n, &list.next, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    list.rows = store_memory_array(memory, list.n, sizeof *list.rows);
+    for (size_t i = 0; list.rows && i < list.n; i++) {
+        struct sql_reader reader = {.rows = &rows, .row = (int)i, .memory = memory};
+        list.rows[i].number = sql_read_int(&reader);
+        sql_skip(&reader);
+        store_trial_read(&reader, &list.rows[i]);
+    }
+    sql_rows_clear(&rows);
+    st = store_memory_check(memory, err);
+    if (st == SV_OK) {
+        *out_list = list;
+    }
+    return st;
+}
+
+enum sv_status store_trial_exists(struct store *store, const struct store_scope *scope,
+                                  const char *trial_id, struct sv_error *err)
+{
+    enum sv_status st = store_id_check(trial_id, "trial", err);
+    if (st != SV_OK) {
+        return st;
+    }
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    sql_text(&params, trial_id);
+    sql_text(&params, scope->project_id);
+    st = store_query(store, "select 1 from trial where id = $1 and project_id = $2", &params, &rows,
+                     err);
+    if (st == SV_OK) {
+        st = rows.n > 0 ? SV_OK : store_not_found("trial", err);
+        sql_rows_clear(&rows);
+    }
+    return st;
+}
+
+/* ---- annotations ---- */
+
+struct annotation {
+    const struct store_scope *scope;
+    const char *id, *notes;
+    int discarded;
+};
+
+static enum sv_status patch_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+{
+    const struct annotation *annotation = ctx;
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    sql_text(&params, annotation->id);
+    sql_text(&params, annotation->scope->project_id);
+    sql_text(&params, annotation->notes);
+    sql_text(&params, annotation->discarded < 0 ? NULL : annotation->discarded ? "t" : "f");
+    enum sv_status st = sql_run(conn,
+                                "update trial set notes = coalesce($3, notes), discarded ="
+                                " coalesce($4::boolean, discarded) where id = $1 and"
+                                " project_id = $2 returning job_id",
+                                &params, &rows, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    char job_id[SV_ID_SIZE] = "";
+    struct sql_reader reader = {.rows = &rows};
+    if (rows.n > 0) {
+        sql_read_id(&reader, job_id);
+    }
+    sql_rows_clear(&rows);
+    if (!job_id[0]) {
+        return store_not_found("trial", err);
+    }
+    struct store_touch touch = {.job_id = job_id,
+                                .trial_id = annotation->id,
+                                .kind = "trial_edited",
+                                .actor = annotation->scope->actor};
+    return store_job_touch(conn, &touch, err);
+}
+
+enum sv_status store_trial_patch(struct store *store, const struct store_scope *scope,
+                                 const char *id, const char *notes, int discarded,
+                                 struct sv_error *err)
+{
+    enum sv_status st = store_id_check(id, "trial", err);
+    struct annotation annotation = {
+        .scope = scope, .id = id, .notes = notes, .discarded = discarded};
+    return st == SV_OK ? store_tx_run(store, "trial_patch", patch_tx, &annotation, err) : st;
+}
+
+/* ---- attempts ---- */
+
+static void read_attempt(struct sql_reader *r, struct store_attempt *out)
+{
+    out->fence = sql_read_int(r);
+    out->n = sql_read_int(r);
+    sql_read_id(r, out->worker_id);
+    out->host = sql_read_text(r);
+    out->core_build = sql_read_text(r);
+    out->core_type = sql_read_text(r);
+    out->instruction_set = sql_read_text(r);
+    out->libraries = sql_read_text(r);
+    out->cpu = sql_read_text(r);
+    out->threads = sql_read_int(r);
+    sql_read_time(r, out->claimed_at);
+    sql_read_time(r, out->ended_at);
+    out->resumed_step = sql_read_int(r);
+    out->bits_may_differ = sql_read_bool(r);
+    out->outcome = sql_read_text(r);
+    out->error_class = sql_read_text(r);
+    out->error_text = sql_read_text(r);
+}
+
+enum sv_status store_attempts_list(struct store *store, const struct store_scope *scope,
+                                   const char *trial_id, struct store_memory *memory,
+                                   struct store_attempt_list *out_list, struct sv_error *err)
+{
+    enum sv_status st = store_trial_exists(store, scope, trial_id, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    struct store_attempt_list list = {0};
+    sql_text(&params, trial_id);
+    st = store_query(store,
+                     "select a.fence, a.n, a.worker_id, w.host, a.core_build, a.core_type,"
+                     " a.instruction_set, a.libraries, a.cpu, a.threads, rfc3339(a.claimed_at),"
+                     " rfc3339(a.ended_at), coalesce(a.resumed_step, -1), a.bits_may_differ,"
+                     " a.outcome, a.error_class, a.error_text from attempt a"
+                     " join worker w on w.id = a.worker_id where a.trial_id = $1 order by a.fence",
+                     &params, &rows, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    list.rows = store_memory_array(memory, (size_t)rows.n, sizeof *list.rows);
+    for (int i = 0; list.rows && i < rows.n; i++) {
+        struct sql_reader reader = {.rows = &rows, .row = i, .memory = memory};
+        read_attempt(&reader, &list.rows[i]);
+        list.n++;
+    }
+    sql_rows_clear(&rows);
+    st = store_memory_check(memory, err);
+    if (st == SV_OK) {
+        *out_list = list;
+    }
+    return st;
+}

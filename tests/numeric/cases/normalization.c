@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cases of batch_norm.h.
+ */
+#include "tests/numeric/cases/cases.h"
+#include "tests/ref/ref.h"
+
+#include <math.h>
+
+/* rows, channels, gap */
+static const size_t SHAPES[][3] = {{1, 1, 0},     {2, 20, 0},  {577, 20, 0},   {1151, 20, 4},
+                                   {1030, 1, 0},  {100, 3, 0}, {35, 16, 0},    {37, 63, 0},
+                                   {19, 64, 0},   {21, 65, 1}, {5, 130, 0},    {3000, 5, 0},
+                                   {2049, 12, 0}, {17, 24, 7}, {100003, 2, 0}, {13, 8, 0}};
+
+static size_t shape_count(void)
+{
+    return sizeof SHAPES / sizeof *SHAPES;
+}
+
+static void shift_values(struct numeric *t, struct field f, nn_real factor, nn_real offset)
+{
+    for (size_t r = 0; r < f.rows; r++) {
+        for (size_t c = 0; c < f.columns; c++) {
+            f.data[r * f.ld + c] = f.data[r * f.ld + c] * factor + offset;
+        }
+    }
+    numeric_sealed(t, f);
+}
+
+/* Offset 1000: a mean that is large beside the spread costs no digits of the variance. */
+static void check_moments(struct numeric *t, const size_t *s, nn_real offset)
+{
+    struct field x = numeric_field(t, s[0], s[1], s[2]);
+    shift_values(t, x, 1, offset);
+    struct field mean = numeric_field(t, 1, s[1], 0), var = numeric_field(t, 1, s[1], 0);
+    size_t chunks = nn_moments_chunks(s[0]);
+    double *moments = numeric_array(t, nn_moments_count(chunks, s[1]), sizeof *moments);
+    double *expected_mean = numeric_doubles(t, mean), *expected_var = numeric_doubles(t, var);
+    ref_moments(expected_mean, expected_var, x.data, x.ld, s[0], s[1]);
+    nn_moments_take(&t->exec, moments, x.data, x.ld, s[0], s[1]);
+    nn_moments_merge(moments, chunks, s[1], mean.data, var.data);
+    numeric_compare(t, mean, expected_mean, s[0], "mean rows=%zu channels=%zu", s[0], s[1]);
+    numeric_compare(t, var, expected_var, s[0], "variance rows=%zu channels=%zu offset=%g", s[0],
+                    s[1], (double)offset);
+}
+
+static void moments(struct numeric *t)
+{
+    for (size_t i = 0; i < shape_count(); i++) {
+        check_moments(t, SHAPES[i], 0);
+        check_moments(t, SHAPES[i], 1000);
+    }
+}
+
+static struct nn_batch_norm norm_of(struct numeric *t, size_t rows, size_t channels, bool relu)
+{
+    struct field mean = numeric_field(t, 1, channels, 0), var = numeric_field(t, 1, channels, 0);
+    struct field scale = numeric_field(t, 1, channels, 0);
+    struct field shift = numeric_field(t, 1, channels, 0);
+    shift_values(t, var, (nn_real)0.4, (nn_real)0.6);
+    return (struct nn_batch_norm){rows,          channels,   mean.data,  var.data,
+                                  (nn_real)1e-5, scale.data, shift.data, relu};
+}
+
+static void apply(struct numeric *t)
+{
+    for (size_t i = 0; i < shape_count(); i++) {
+        size_t rows = SHAPES[i][0], channels = SHAPES[i][1];
+        struct nn_batch_norm norm = norm_of(t, rows, channels, i % 2 == 0);
+        struct field x = numeric_field(t, rows, channels, SHAPES[i][2]);
+        struct field y = numeric_field(t, rows, channels, i % 3 == 0 ? 0 : SHAPES[i][2]);
+        double *expected = numeric_doubles(t, y);
+        numeric_workspace(t, nn_batch_norm_workspace(rows, channels));
+        ref_norm_apply(expected, &norm, x.data, x.ld);
+        nn_batch_norm_apply(&t->exec, &norm, y.data, y.ld, x.data, x.ld);
+        numeric_compare(t, y, expected, 0, "norm rows=%zu channels=%zu", rows, channels);
+        nn_batch_norm_apply(&t->exec, &norm, x.data, x.ld, x.data, x.ld);
+        numeric_compare(t, x, expected, 0, "norm in place rows=%zu channels=%zu", rows, channels);
+    }
+}
+
+/* how: 1 relu, 2 frozen, 4 accumulate (else d_x is d_y) */
+static void check_gradient(struct numeric *t, const size_t *s, unsigned how)
+{
+    size_t rows = s[0], channels = s[1];
+    struct nn_batch_norm_gradient g = {.norm = norm_of(t, rows, channels, how & 1)};
+    struct field x = numeric_field(t, rows, channels, s[2]);
+    struct field d_y = numeric_field(t, rows, channels, s[2]);
+    struct field other = numeric_field(t, rows, channels, s[2]);
+    struct field d_scale = numeric_field(t, 1, channels, 0);
+    struct field d_shift = numeric_field(t, 1, channels, 0);
+    g.frozen = how >> 1 & 1;
+    g.accumulate = how >> 2 & 1;
+    struct field d_x = g.accumulate ? other : d_y;
+    g.x = x.data;
+    g.ldx = x.ld;
+    g.d_y = d_y.data;
+    g.ldd_y = d_y.ld;
+    g.d_x = d_x.data;
+    g.ldd_x = d_x.ld;
+    g.d_scale = d_scale.data;
+    g.d_shift = d_shift.data;
+    g.factors = numeric_array(t, nn_batch_norm_factors_count(channels), sizeof(nn_real));
+    double *expected = numeric_doubles(t, other);
+    double *scale = numeric_doubles(t, d_scale), *shift = numeric_doubles(t, d_shift);
+    for (size_t e = 0; !g.accumulate && e < rows * channels; e++) {
+        expected[e] = 0;
+    }
+    ref_norm_gradient(expected, scale, shift, &g);
+    numeric_workspace(t, nn_batch_norm_workspace(rows, channels));
+    nn_batch_norm_gradient(&t->exec, &g);
+    numeric_compare(t, d_scale, scale, rows, "d_scale rows=%zu channels=%zu how=%u", rows, channels,
+                    how);
+    numeric_compare(t, d_shift, shift, rows, "d_shift rows=%zu channels=%zu how=%u", rows, channels,
+                    how);
+    numeric_compare(t, d_x, expected, rows, "norm d_x rows=%zu channels=%zu how=%u", rows, channels,
+                    how);
+}
+
+static void gradient(struct numeric *t)
+{
+    for (size_t i = 0; i < shape_count(); i++) {
+        if (SHAPES[i][0] > 1) { /* one row: d_x is the rounding of 0 */
+            check_gradient(t, SHAPES[i], (unsigned)(i % 8));
+            check_gradient(t, SHAPES[i], (unsigned)((3 * i + 1) % 8));
+        }
+    }
+}
+
+const struct numeric_case normalization_cases[] = {
+    {"moments", "moments", moments},
+    {"norm_apply", "norm_apply", apply},
+    {"norm_gradient", "norm_sums norm_gradient", gradient},
+    {NULL, NULL, NULL},
+};

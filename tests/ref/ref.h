@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Naive references of the kernels, straight from the formulas, in double and without a thought for
+ * speed. They share shapes with core/kernels and no code. Outputs are dense arrays of doubles, rows
+ * one behind the other; a gradient that a kernel adds to is added to here too.
+ */
+#ifndef TESTS_REF_REF_H
+#define TESTS_REF_REF_H
+
+#include "core/kernels/kernels.h"
+
+/* ---- ref_matrix.c ---- */
+
+/* c [m,n] = op(a) op(b), added to c when g->accumulate. */
+void ref_gemm(double *c, const struct nn_gemm *g);
+
+/* y = activation(y + bias) on [rows,n]. */
+void ref_epilogue(double *y, size_t rows, size_t n, const nn_real *bias, bool relu);
+
+void ref_column_sums(double *sums, const nn_real *x, size_t ldx, size_t rows, size_t columns);
+
+/* ---- ref_convolution.c ---- */
+
+void ref_conv_forward(double *y, const struct nn_conv2d *conv, const nn_real *x, size_t ldx,
+                      const nn_real *w, const nn_real *bias, bool relu);
+void ref_conv_weight(double *d_w, const struct nn_conv2d *conv, const nn_real *x, size_t ldx,
+                     const nn_real *d_y, size_t ldd_y);
+void ref_conv_input(double *d_x, const struct nn_conv2d *conv, const nn_real *d_y, size_t ldd_y,
+                    const nn_real *w);
+
+/* ---- ref_normalization.c ---- */
+
+void ref_moments(double *mean, double *var, const nn_real *x, size_t ldx, size_t rows,
+                 size_t channels);
+void ref_norm_apply(double *y, const struct nn_batch_norm *norm, const nn_real *x, size_t ldx);
+void ref_norm_gradient(double *d_x, double *d_scale, double *d_shift,
+                       const struct nn_batch_norm_gradient *g);
+
+/* ---- ref_pooling.c ---- */
+
+void ref_max_pool(double *y, const struct nn_pool2d *p, const nn_real *x, size_t ldx);
+void ref_max_pool_gradient(double *d_x, const struct nn_pool2d *p, const nn_real *x, size_t ldx,
+                           const nn_real *d_y, size_t ldd_y);
+void ref_average_pool(double *y, const struct nn_pool2d *p, const nn_real *x, size_t ldx);
+void ref_average_pool_gradient(double *d_x, const struct nn_pool2d *p, const nn_real *d_y,
+                               size_t ldd_y);
+
+/* ---- ref_softmax.c ---- */
+
+void ref_softmax(double *y, const nn_real *x, size_t ldx, size_t rows, size_t columns);
+void ref_softmax_gradient(double *d_x, const nn_real *d_y, size_t ldd_y, const nn_real *y,
+                          size_t ldy, size_t rows, size_t columns);
+/* Returns the sum of the losses; d_logits, probabilities may be NULL. */
+double ref_cross_entropy(double *d_logits, double *probabilities, const nn_real *x, size_t ldx,
+                         const uint32_t *labels, size_t rows, size_t classes, double factor);
+
+/* ---- ref_random.c ---- */
+
+/* y added to. */
+void ref_dropout(double *y, const struct nn_dropout *d, const nn_real *x, size_t ldx);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * server/cli: arguments, bars, tables, and commands against a scripted server on a loopback socket.
+ */
+#include "tests/support/cmocka_all.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "server/cli/cli_internal.h"
+
+/* ------------------------------------------------------------------------------- arguments */
+
+static void options_are_taken_and_the_rest_stays(void **state)
+{
+    (void)state;
+    const char *server = NULL;
+    bool watch = false;
+    const struct cli_option options[] = {{"--server", &server, NULL}, {"--watch", NULL, &watch}};
+    char a[] = "job.json", b[] = "--server", c[] = "http://x", d[] = "--watch", e[] = "--",
+         f[] = "--odd";
+    char *argv[] = {a, b, c, d, e, f};
+    int argc = 6;
+    assert_true(cli_arguments(&argc, argv, options, 2, ""));
+    assert_int_equal(argc, 2);
+    assert_string_equal(argv[0], "job.json");
+    assert_string_equal(argv[1], "--odd");
+    assert_string_equal(server, "http://x");
+    assert_true(watch);
+}
+
+static void unknown_options_and_missing_values_are_usage(void **state)
+{
+    (void)state;
+    const char *server = NULL;
+    const struct cli_option options[] = {{"--server", &server, NULL}};
+    char unknown[] = "--sever", last[] = "--server";
+    char *first[] = {unknown};
+    char *second[] = {last};
+    int argc = 1;
+    assert_false(cli_arguments(&argc, first, options, 1, ""));
+    argc = 1;
+    assert_false(cli_arguments(&argc, second, options, 1, ""));
+    assert_int_equal(cli_submit_main(0, NULL), CLI_EXIT_USAGE);
+    assert_int_equal(cli_dataset_main(0, NULL), CLI_EXIT_USAGE);
+    char missing[] = "/nonexistent.json";
+    char *submit[] = {missing};
+    assert_int_equal(cli_submit_main(1, submit), CLI_EXIT_USAGE);
+}
+
+/* --------------------------------------------------------------------------------- drawing */
+
+static void bars_are_exact_and_never_overflow(void **state)
+{
+    (void)state;
+    static const struct {
+        double share;
+        const char *bar;
+    } rows[] = {{0, "[....]"}, {0.5, "[##..]"}, {1, "[####]"},
+                {7, "[####]"}, {-1, "[....]"},  {0.0 / 0.0, "[....]"}};
+    char bar[7];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cli_bar(bar, sizeof bar, 4, rows[i].share);
+        assert_string_equal(bar, rows[i].bar);
+    }
+    cli_bar(bar, 6, 4, 0.5);
+    assert_string_equal(bar, "");
+}
+
+static void tables_align(void **state)
+{
+    (void)state;
+    const char *cells[] = {"n",
+                           "class",
+                           "1",
+                           "Stra\xc3\x9f"
+                           "e",
+                           "12",
+                           "b"};
+    const bool right[] = {true, false};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    cli_table_print(out, cells, 3, 2, right);
+    (void)fclose(out);
+    assert_string_equal(text, " n  class\n 1  Stra\xc3\x9f"
+                              "e\n12  b\n");
+    free(text);
+}
+
+/* ------------------------------------------------------------------------ a scripted server */
+
+struct script {
+    const char *const *answers; /* one a request, then the thread ends */
+    size_t n;
+    int fd;
+    int port;
+    char heard[8][2048]; /* the requests */
+    pthread_t thread;
+};
+
+static void *script_main(void *arg)
+{
+    struct script *script = arg;
+    for (size_t i = 0; i < script->n; i++) {
+        int fd = accept(script->fd, NULL, NULL);
+        size_t used = 0;
+        while (used < sizeof script->heard[i] - 1 && !strstr(script->heard[i], "\r\n\r\n")) {
+            ssize_t n = read(fd, script->heard[i] + used, sizeof script->heard[i] - 1 - used);
+            if (n <= 0) {
+                break;
+            }
+            used += (size_t)n;
+        }
+        if (write(fd, script->answers[i], strlen(script->answers[i])) < 0) {
+            abort();
+        }
+        (void)shutdown(fd, SHUT_WR);
+        char rest[4096];
+        while (read(fd, rest, sizeof rest) > 0) { /* so that closing does not reset */
+        }
+        (void)close(fd);
+    }
+    return NULL;
+}
+
+static void script_start(struct script *script, const char *const *answers, size_t n)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    memset(script, 0, sizeof *script);
+    script->answers = answers;
+    script->n = n;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    script->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(script->fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(script->fd, 8), 0);
+    assert_int_equal(getsockname(script->fd, (struct sockaddr *)&address, &size), 0);
+    script->port = ntohs(address.sin_port);
+    assert_int_equal(pthread_create(&script->thread, NULL, script_main, script), 0);
+}
+
+static void script_end(struct script *script)
+{
+    assert_int_equal(pthread_join(script->thread, NULL), 0);
+    (void)close(script->fd);
+}
+
+#define HEAD "HTTP/1.1 "
+#define TAIL "\r\nContent-Type: application/json\r\nConnection: close\r\nETag: \"r7\"\r\n\r\n"
+
+static char *key_of(const char *request)
+{
+    const char *found = strstr(request, "Idempotency-Key: ");
+    return found ? strndup(found + 17, 32) : NULL;
+}
+
+/* A lost or early answer is repeated under one key, so no second job is made. */
+static void submit_repeats_under_one_key(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {HEAD "503 Busy" TAIL "{}",
+                                          HEAD "201 Created" TAIL "{\"id\": \"abc\"}"};
+    struct script script;
+    char server[64];
+    char path[] = "/tmp/assay-job-XXXXXX";
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, "{\"kind\": \"x\"}", 13), 13);
+    (void)close(fd);
+    script_start(&script, answers, 2);
+    (void)snprintf(server, sizeof server, "http://127.0.0.1:%d/", script.port);
+    char flag[] = "--server";
+    char *argv[] = {path, flag, server};
+    assert_int_equal(cli_submit_main(3, argv), CLI_EXIT_OK);
+    script_end(&script);
+    char *first = key_of(script.heard[0]);
+    char *second = key_of(script.heard[1]);
+    assert_non_null(first);
+    assert_non_null(second);
+    assert_string_equal(first, second);
+    assert_int_equal(strlen(first), 32);
+    assert_non_null(strstr(script.heard[1], "POST /v1/jobs HTTP/1.1"));
+    free(first);
+    free(second);
+    (void)unlink(path);
+}
+
+static void refusal_is_a_failure_with_the_token_sent(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {
+        HEAD "422 No" TAIL "{\"code\": \"invalid_field\", \"pointer\": \"/kind\"}"};
+    struct script script;
+    char server[64];
+    script_start(&script, answers, 1);
+    assert_int_equal(setenv("ASSAY_TOKEN", "secret-token", 1), 0);
+    (void)snprintf(server, sizeof server, "http://127.0.0.1:%d", script.port);
+    struct cli_client *client = cli_client_create(server);
+    struct cli_reply reply;
+    struct cli_request request = {.method = "GET", .path = "/v1/jobs/1", .etag = "\"r6\""};
+    assert_true(cli_send(client, &request, &reply));
+    assert_int_equal(reply.status, 422);
+    assert_string_equal(reply.etag, "\"r7\"");
+    assert_string_equal(json_string_value(json_object_get(reply.json, "pointer")), "/kind");
+    cli_reply_deinit(&reply);
+    cli_client_destroy(client);
+    script_end(&script);
+    assert_non_null(strstr(script.heard[0], "Authorization: Bearer secret-token\r\n"));
+    assert_non_null(strstr(script.heard[0], "If-None-Match: \"r6\"\r\n"));
+    assert_int_equal(unsetenv("ASSAY_TOKEN"), 0);
+}
+
+static void no_server_is_a_failure(void **state)
+{
+    (void)state;
+    struct cli_client *client = cli_client_create("http://127.0.0.1:1");
+    struct cli_reply reply;
+    struct cli_request request = {.method = "GET", .path = "/"};
+    assert_false(cli_send(client, &request, &reply));
+    assert_int_equal(reply.status, 0);
+    assert_true(strlen(reply.text) > 0);
+    cli_reply_deinit(&reply);
+    cli_client_destroy(client);
+}
+
+/* Exit status of --watch: 0 only when every trial completed or was stopped. */
+static void watch_judges_by_the_trials(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        HEAD "200 OK" TAIL "{\"items\": [{\"index\": 1, \"state\": \"completed\"}, "
+             "{\"index\": 2, \"state\": \"stopped\"}]}"};
+    static const char *const bad[] = {
+        HEAD "200 OK" TAIL "{\"items\": [{\"index\": 1, \"state\": \"completed\"}, "
+             "{\"index\": 2, \"state\": \"failed\", \"error\": {\"text\": \"x\"}}]}"};
+    const char *const *const scripts[] = {good, bad};
+    for (size_t i = 0; i < 2; i++) {
+        struct script script;
+        char server[64];
+        script_start(&script, scripts[i], 1);
+        (void)snprintf(server, sizeof server, "http://127.0.0.1:%d", script.port);
+        struct cli_client *client = cli_client_create(server);
+        assert_int_equal(cli_watch(client, "abc"), i == 0 ? CLI_EXIT_OK : CLI_EXIT_FAILED);
+        cli_client_destroy(client);
+        script_end(&script);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_are_taken_and_the_rest_stays),
+        cmocka_unit_test(unknown_options_and_missing_values_are_usage),
+        cmocka_unit_test(bars_are_exact_and_never_overflow),
+        cmocka_unit_test(tables_align),
+        cmocka_unit_test(submit_repeats_under_one_key),
+        cmocka_unit_test(refusal_is_a_failure_with_the_token_sent),
+        cmocka_unit_test(no_server_is_a_failure),
+        cmocka_unit_test(watch_judges_by_the_trials),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
