@@ -69,6 +69,25 @@ static bool open_file(struct nn_archive *a, const struct nn_import_file *file)
     return a->fd >= 0 && lseek(a->fd, 0, SEEK_SET) == 0;
 }
 
+/* Why the file is no archive for us, from its first bytes. */
+static enum nn_status refuse_file(struct nn_archive *a, struct nn_error *err)
+{
+    uint8_t head[4] = {0};
+    ssize_t n = pread(a->fd, head, sizeof head, 0);
+    if (n == 0) {
+        return nn_fail(err, NN_ERR_INVALID, "the archive is empty");
+    }
+    if (memcmp(head, "PK", 2) == 0) {
+        return nn_fail(err, NN_ERR_INVALID,
+                       "the zip is cut off or damaged: no directory at its end");
+    }
+    if (head[0] == 0x1f && head[1] == 0x8b) {
+        return nn_fail(err, NN_ERR_INVALID, "the gzip file holds no tar or is damaged: %.100s",
+                       nn_archive_reason(a));
+    }
+    return nn_fail(err, NN_ERR_NOT_SUPPORTED, "not a zip, tar or tar.gz");
+}
+
 enum nn_status nn_archive_open(const struct nn_import_file *file, enum nn_archive_kind kind,
                                const struct nn_archive_caps *caps, struct nn_archive **out_archive,
                                struct nn_error *err)
@@ -88,8 +107,9 @@ enum nn_status nn_archive_open(const struct nn_import_file *file, enum nn_archiv
     } else if (!open_file(a, file)) {
         status = nn_fail(err, NN_ERR_IO, "cannot read \"%.100s\": %s", file->name, strerror(errno));
     } else if (archive_read_open_fd(a->reader, a->fd, BLOCK_BYTES) != ARCHIVE_OK) {
-        status = nn_fail(err, NN_ERR_INVALID, "cannot read \"%.100s\": %.100s", file->name,
-                         nn_archive_reason(a));
+        status = kind == NN_ARCHIVE_ENTRIES
+                     ? refuse_file(a, err)
+                     : nn_fail(err, NN_ERR_INVALID, "\"%.100s\" is empty or damaged", file->name);
     }
     if (status != NN_OK) {
         nn_archive_close(a);
@@ -120,25 +140,6 @@ const char *nn_archive_reason(struct nn_archive *archive)
 }
 
 /* -------------------------------------------------------------------------------------- headers */
-
-/* Why the very first header could not be read, from the first bytes of the file. */
-static enum nn_status refuse_file(struct nn_archive *a, struct nn_error *err)
-{
-    uint8_t head[4] = {0};
-    ssize_t n = pread(a->fd, head, sizeof head, 0);
-    if (n == 0) {
-        return nn_fail(err, NN_ERR_INVALID, "the archive is empty");
-    }
-    if (memcmp(head, "PK", 2) == 0) {
-        return nn_fail(err, NN_ERR_INVALID,
-                       "the zip is cut off or damaged: no directory at its end");
-    }
-    if (head[0] == 0x1f && head[1] == 0x8b) {
-        return nn_fail(err, NN_ERR_INVALID, "the gzip file holds no tar or is damaged: %.100s",
-                       nn_archive_reason(a));
-    }
-    return nn_fail(err, NN_ERR_NOT_SUPPORTED, "not a zip, tar or tar.gz");
-}
 
 static bool is_zip(struct nn_archive *a)
 {
