@@ -5,7 +5,7 @@
  *
  *   <data_dir>/pg            the cluster; made as pg.tmp and renamed when whole
  *   <data_dir>/pg-password   password of the role assay, mode 0600
- *   socket directory         <data_dir>/pg-socket, or a short one below /run or /tmp when the path
+ *   socket directory         <data_dir>/pg-socket, or a short one below /tmp when the path
  *                            would not fit into a socket address
  *
  * Unix socket only, scram, checksums, C.UTF-8, an unprivileged user when the caller is root.

@@ -169,3 +169,24 @@ char *test_sql_text(const char *conninfo, const char *sql)
 {
     return run_sql(conninfo, sql);
 }
+
+int test_sql_script(const char *conninfo, const char *script,
+                    void (*fn)(void *ctx, const char *value), void *ctx)
+{
+    PGconn *pg = PQconnectdb(conninfo);
+    int statements = 0;
+    assert_int_equal(PQsendQuery(pg, script), 1);
+    for (PGresult *result = PQgetResult(pg); result; result = PQgetResult(pg)) {
+        ExecStatusType code = PQresultStatus(result);
+        if (code != PGRES_TUPLES_OK && code != PGRES_COMMAND_OK) {
+            fail_msg("%s", PQerrorMessage(pg));
+        }
+        if (PQntuples(result) > 0) {
+            fn(ctx, PQgetvalue(result, 0, 0));
+        }
+        statements++;
+        PQclear(result);
+    }
+    PQfinish(pg);
+    return statements;
+}

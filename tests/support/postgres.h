@@ -35,4 +35,9 @@ void test_sql(const char *conninfo, const char *sql);
 int64_t test_sql_number(const char *conninfo, const char *sql);
 char *test_sql_text(const char *conninfo, const char *sql);
 
+/* Runs a script on one connection; fn gets the first column of every first row. Returns the number
+ * of statements. */
+int test_sql_script(const char *conninfo, const char *script,
+                    void (*fn)(void *ctx, const char *value), void *ctx);
+
 #endif

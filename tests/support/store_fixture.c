@@ -54,8 +54,7 @@ void store_fixture_open(struct store_fixture *fixture, struct test_postgres *pos
     char sql[160];
     sv_id_make(name + 1);
     test_postgres_conninfo(postgres, "postgres", admin);
-    (void)snprintf(sql, sizeof sql, "create database %s template migrated strategy file_copy",
-                   name);
+    (void)snprintf(sql, sizeof sql, "create database %s template migrated", name);
     test_sql(admin, sql);
     test_postgres_conninfo(postgres, name, fixture->conninfo);
     fixture->store = open_store(fixture->conninfo);
@@ -161,19 +160,6 @@ void store_fixture_claim(struct store_fixture *fixture, const char *worker_id,
                                             out_trial->checkpoint_step, false, &fixture->err));
 }
 
-/* The next statement of a script without its comment lines; NULL at the end. */
-static char *next_statement(char **script)
-{
-    char *begin = *script;
-    char *end = strstr(begin, ";\n");
-    if (!end) {
-        return NULL;
-    }
-    *end = '\0';
-    *script = end + 2;
-    return begin;
-}
-
 static char *read_file(const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -186,22 +172,18 @@ static char *read_file(const char *path)
     return text;
 }
 
+static void count_violation(void *ctx, const char *rule)
+{
+    print_error("broken rule: %s\n", rule);
+    ++*(int *)ctx;
+}
+
 int store_fixture_violations(const struct store_fixture *fixture)
 {
     int violations = 0;
-    int rules = 0;
-    char *text = read_file("tests/chaos/invariants.sql");
-    char *script = text;
-    for (char *sql = next_statement(&script); sql; sql = next_statement(&script)) {
-        char *rule = test_sql_text(fixture->conninfo, sql);
-        if (rule) {
-            print_error("broken rule: %s\n", rule);
-            violations++;
-        }
-        free(rule);
-        rules++;
-    }
-    free(text);
+    char *script = read_file("tests/chaos/invariants.sql");
+    int rules = test_sql_script(fixture->conninfo, script, count_violation, &violations);
+    free(script);
     assert_true(rules > 20);
     return violations;
 }
