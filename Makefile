@@ -42,7 +42,9 @@ TEST_LIB   := $(sort $(shell find tests/support tests/ref tests/numeric/cases -n
 CORE_TEST  := $(sort $(shell find tests/unit/core tests/numeric tests/learn -name 'test_*.c' 2>/dev/null))
 SRV_TEST   := $(sort $(shell find tests/unit/server -name 'test_*.c' 2>/dev/null))
 UNIT_SRC   := $(CORE_TEST) $(if $(filter f64,$(MODE)),,$(SRV_TEST))
-UNIT_BIN   := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
+FUZZ_SRC   := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+REPLAY_BIN := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
+UNIT_BIN   := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC)) $(REPLAY_BIN)
 SRV_BIN    := $(patsubst %.c,$(BUILD)/%,$(SRV_TEST))
 TIDY_STAMPS = $(patsubst %.c,$(BUILD)/tidy/%.ok,$(CORE_SRC) $(SERVER_SRC))
 PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
@@ -101,6 +103,10 @@ $(BUILD)/assayd: $(call objs,server/main.c) $(BUILD)/libserver.a $(BUILD)/libcor
 $(BUILD)/tests/%: $(BUILD)/tests/%.o $(BUILD)/libtest.a $(BUILD)/libserver.a $(BUILD)/libcore.a
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LIBS) $(CMOCKA_LIBS) -o $@
 
+# A fuzz target with a plain main: replays its corpus (tests/fuzz/corpus) in every mode.
+$(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(BUILD)/libcore.a
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $^ $(LIBS) -o $@
+
 deps:                          ## install Debian's packages for building, running and the demo
 	@docker/install.sh build run demo
 deps-test: deps
@@ -147,7 +153,6 @@ print-cppflags:
 	@echo $(CPPFLAGS)
 
 # Fuzz targets: libFuzzer by clang; `fuzz-short` gives each a few seconds after replaying its corpus.
-FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(FUZZ_SRC))
 FUZZ_SECONDS ?= 60
 build/fuzz/%: tests/fuzz/%.c $(CORE_SRC) $(CORE_EMBED)
@@ -172,4 +177,4 @@ FORCE:
         mutants lint tidy analyze print-cppflags fuzz fuzz-short fmt clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
--include $(patsubst %.c,$(BUILD)/%.d,$(CORE_SRC) $(SERVER_SRC) server/main.c $(TEST_LIB) $(UNIT_SRC))
+-include $(patsubst %.c,$(BUILD)/%.d,$(CORE_SRC) $(SERVER_SRC) server/main.c $(TEST_LIB) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c)
