@@ -146,7 +146,7 @@ static enum sv_status understand(struct making *m, const json_t *json,
                                err);
     }
     if (st != SV_OK && m->value_of_axis) {
-        jobs_sweep_blame(&m->sweep, m->value_of_axis, err);
+        jobs_sweep_blame(&m->sweep, m->value_of_axis, st, err);
     }
     return st;
 }
@@ -199,7 +199,7 @@ static enum sv_status make_point(struct making *m, const json_t *base, size_t po
             m->context->history ? m->context->history(m->context->ctx, network->hash) : 0.0;
         st = jobs_estimate_add(&plan->estimate, &spec, network, &m->dataset, speed, err);
         if (st != SV_OK) {
-            jobs_sweep_blame(&m->sweep, m->value_of_axis, err);
+            jobs_sweep_blame(&m->sweep, m->value_of_axis, st, err);
         }
     }
     return st;

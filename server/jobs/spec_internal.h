@@ -100,7 +100,7 @@ SV_MUST_CHECK enum sv_status jobs_sweep_put(const struct jobs_sweep *sweep, size
 /* Turns the pointer of a mistake in a swept field into the pointer of the swept value:
  * "/training/solver" -> "/search/parameters/training.solver/1". Other pointers stay. */
 void jobs_sweep_blame(const struct jobs_sweep *sweep, const size_t *value_of_axis,
-                      struct sv_error *err);
+                      enum sv_status status, struct sv_error *err);
 
 /* ----------------------------------------------------------------------------------- network */
 

@@ -59,9 +59,9 @@ static enum sv_status check_axis(const char *path, const json_t *values, const j
 {
     char pointer[160];
     axis_pointer(path, pointer, sizeof pointer);
-    enum sv_status st = check_root(path, pointer, err);
+    enum sv_status st = jobs_refuse_axis_not_built(path, values, err);
     if (st == SV_OK) {
-        st = jobs_refuse_axis_not_built(path, values, err);
+        st = check_root(path, pointer, err);
     }
     if (st == SV_OK) {
         st = check_values(values, pointer, err);
@@ -150,7 +150,7 @@ enum sv_status jobs_sweep_put(const struct jobs_sweep *sweep, size_t axis, size_
 }
 
 void jobs_sweep_blame(const struct jobs_sweep *sweep, const size_t *value_of_axis,
-                      struct sv_error *err)
+                      enum sv_status status, struct sv_error *err)
 {
     if (!err) {
         return;
@@ -165,7 +165,9 @@ void jobs_sweep_blame(const struct jobs_sweep *sweep, const size_t *value_of_axi
         }
         axis_pointer(sweep->axes[axis].path, key, sizeof key);
         jx_pointer_index(key, value_of_axis[axis], at, sizeof at);
-        (void)snprintf(err->pointer, sizeof err->pointer, "%s", at);
+        bool whole =
+            status == SV_ERR_UNKNOWN_FIELD && err->pointer[n] == '\0'; /* the path itself */
+        (void)snprintf(err->pointer, sizeof err->pointer, "%s", whole ? key : at);
         return;
     }
 }
