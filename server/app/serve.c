@@ -150,7 +150,9 @@ static enum sv_status open_server(struct serve *serve, struct sv_error *err)
                                   .config = &serve->app.config,
                                   .build = serve->build};
     settings.routes = api_routes(&settings.route_count);
-    return http_server_create(&settings, &serve->server, err);
+    enum sv_status st = http_server_create(&settings, &serve->server, err);
+    serve->api.server = st == SV_OK ? serve->server : NULL;
+    return st;
 }
 
 /* ------------------------------------------------------------------------------- running */

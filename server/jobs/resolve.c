@@ -69,12 +69,37 @@ static bool add_default_sweep(const struct making *m)
     return jx_path_set(m->merged, "search.parameters", parameters, NULL) == NN_OK;
 }
 
+/* What field tables have no words for: texts, lists and maps. */
+static bool add_default_values(json_t *merged)
+{
+    static const char *const rows[][2] = {
+        {"experiment", "\"default\""},
+        {"name", "\"\""},
+        {"notes", "\"\""},
+        {"labels", "[]"},
+        {"search.parameters", "{}"},
+        {"evaluation.metrics", "[\"accuracy\", \"balanced_accuracy\", \"loss\"]"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_t *value = json_loads(rows[i][1], JSON_DECODE_ANY, NULL);
+        if (!value) {
+            return false;
+        }
+        if (jx_path_get(merged, rows[i][0])) {
+            json_decref(value);
+        } else if (jx_path_set(merged, rows[i][0], value, NULL) != NN_OK) {
+            continue; /* what is on the way is no object: decoding will say so */
+        }
+    }
+    return true;
+}
+
 static enum sv_status merge_defaults(struct making *m, struct sv_error *err)
 {
     json_auto_t *defaults = json_loads(m->kind->defaults, 0, NULL);
     m->merged = json_deep_copy(m->submitted);
     if (!defaults || !m->merged || json_object_update_missing(m->merged, defaults) != 0 ||
-        !add_default_sweep(m)) {
+        !add_default_sweep(m) || !add_default_values(m->merged)) {
         return no_memory(err);
     }
     return SV_OK;

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From submitted jobs to plans: defaults, sweeps, hashes, and every refusal with its code and
+ * pointer.
+ */
+#include "server/jobs/jobs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json/json.h"
+#include "tests/support/cmocka_all.h"
+
+#define ID "0192a1b2c3d47e5f8a9b0c1d2e3f4a5b"
+
+static enum sv_status find_dataset(void *ctx, const char *id, struct jobs_dataset *out_dataset,
+                                   struct sv_error *err)
+{
+    (void)err;
+    if (strcmp(id, ID) != 0) {
+        return SV_ERR_NOT_FOUND;
+    }
+    *out_dataset = *(const struct jobs_dataset *)ctx;
+    return SV_OK;
+}
+
+static struct jobs_dataset fashion = {.id = ID,
+                                      .height = 28,
+                                      .width = 28,
+                                      .channels = 1,
+                                      .classes = 10,
+                                      .train = 60000,
+                                      .test = 10000};
+
+static const struct jobs_context context = {.find_dataset = find_dataset,
+                                            .ctx = &fashion,
+                                            .max_trials = 100,
+                                            .trial_memory_bytes = (uint64_t)2 << 30};
+
+/* Single quotes stand for double ones, so that jobs read well here. */
+static json_t *job(const char *text)
+{
+    char *copy = strdup(text);
+    for (char *c = copy; *c; c++) {
+        *c = *c == '\'' ? '"' : *c;
+    }
+    json_t *json = NULL;
+    struct nn_error err = {0};
+    if (jx_parse(copy, strlen(copy), NULL, &json, &err) != NN_OK) {
+        fail_msg("%s: %s", text, err.text);
+    }
+    free(copy);
+    return json;
+}
+
+#define MINIMAL "'kind': 'solver_comparison', 'dataset': '" ID "'"
+
+static struct jobs_plan *resolve(const char *text)
+{
+    struct jobs_plan *plan = NULL;
+    json_t *issues = NULL, *submitted = job(text);
+    struct sv_error err = {0};
+    enum sv_status st = jobs_resolve(submitted, &context, &plan, &issues, &err);
+    if (st != SV_OK) {
+        fail_msg("%s: %s at %s: %s", text, sv_status_slug(st), err.pointer, err.text);
+    }
+    json_decref(submitted);
+    return plan;
+}
+
+static const char *text_at(const json_t *json, const char *path)
+{
+    const char *text = json_string_value(jx_path_get(json, path));
+    return text ? text : "";
+}
+
+static double number_at(const json_t *json, const char *path)
+{
+    return json_number_value(jx_path_get(json, path));
+}
+
+/* ------------------------------------------------------------------------------------ defaults */
+
+static void the_shortest_job_compares_three_solvers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *solver;
+        double rate;
+    } rows[] = {{"sgdm", 0.01}, {"rmsprop", 0.001}, {"adam", 0.001}};
+    struct jobs_plan *plan = resolve("{" MINIMAL "}");
+    assert_int_equal(plan->trial_count, 3);
+    assert_string_equal(plan->headline_metric, "validation_accuracy");
+    assert_string_equal(plan->experiment, "default");
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *trial = plan->trials[i].resolved;
+        assert_int_equal(plan->trials[i].index, i + 1);
+        assert_string_equal(text_at(trial, "training.solver"), rows[i].solver);
+        assert_true(number_at(trial, "training.learning_rate") == rows[i].rate);
+        assert_string_equal(text_at(trial, "network.name"), "simple_cnn");
+        assert_true(json_array_size(jx_path_get(trial, "network.layers")) > 0);
+        assert_true(number_at(trial, "split.train") == 0.7);
+        assert_true(number_at(trial, "split.validation") == 0.3);
+        assert_true(number_at(trial, "seed") == 1);
+        const json_t *swept = json_object_get(plan->trials[i].parameters, "training.solver");
+        assert_string_equal(json_string_value(swept), rows[i].solver);
+    }
+    assert_null(jx_path_get(plan->resolved, "training.solver"));
+    assert_true(plan->estimate.seconds > 0);
+    assert_true(plan->estimate.memory_bytes > 0);
+    assert_string_equal(plan->estimate.basis, "multiply_adds");
+    jobs_plan_destroy(plan);
+}
+
+static void a_fixed_solver_makes_one_trial(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = resolve("{" MINIMAL ", 'training': {'solver': 'adam'}}");
+    assert_int_equal(plan->trial_count, 1);
+    assert_true(number_at(plan->resolved, "training.learning_rate") == 0.001);
+    assert_int_equal(json_object_size(plan->trials[0].parameters), 0);
+    jobs_plan_destroy(plan);
+}
+
+static void an_own_validation_part_is_not_cut(void **state)
+{
+    (void)state;
+    fashion.validation = 5000;
+    struct jobs_plan *plan = resolve("{" MINIMAL "}");
+    assert_true(number_at(plan->trials[0].resolved, "split.train") == 1.0);
+    assert_true(number_at(plan->trials[0].resolved, "split.validation") == 0.0);
+    jobs_plan_destroy(plan);
+    fashion.validation = 0;
+}
+
+static void split_shares_complete_each_other(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *split;
+        double train, validation;
+    } rows[] = {
+        {"{'train': 0.9}", 0.9, 0.1},
+        {"{'validation': 0.2}", 0.8, 0.2},
+        {"{'train': 0.6, 'validation': 0.2}", 0.6, 0.2},
+        {"{'train': 1}", 1.0, 0.0},
+        {"{'train': 0.7, 'validation': 0.3}", 0.7, 0.3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[256];
+        (void)snprintf(text, sizeof text, "{" MINIMAL ", 'split': %s}", rows[i].split);
+        struct jobs_plan *plan = resolve(text);
+        assert_true(number_at(plan->resolved, "split.train") == rows[i].train);
+        assert_true(number_at(plan->resolved, "split.validation") == rows[i].validation);
+        jobs_plan_destroy(plan);
+    }
+}
+
+/* --------------------------------------------------------------------------------------- sweep */
+
+static void a_grid_runs_its_last_path_fastest_and_seeds_faster(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan =
+        resolve("{" MINIMAL ", 'seeds': [7, 8], 'search': {'parameters': {'training.solver': "
+                "['sgdm', 'adam'], 'training.learning_rate': [0.1, 0.2, 0.3]}}}");
+    assert_int_equal(plan->trial_count, 12);
+    for (size_t i = 0; i < 12; i++) {
+        const struct jobs_trial *trial = &plan->trials[i];
+        assert_int_equal(trial->seed, 7 + i % 2);
+        assert_string_equal(text_at(trial->resolved, "training.solver"), i < 6 ? "sgdm" : "adam");
+        double rate = (double)(i / 2 % 3 + 1) / 10;
+        assert_true(number_at(trial->resolved, "training.learning_rate") - rate < 1e-12);
+        assert_true(rate - number_at(trial->resolved, "training.learning_rate") < 1e-12);
+        for (size_t j = 0; j < i; j++) {
+            assert_string_not_equal(trial->hash, plan->trials[j].hash);
+        }
+    }
+    jobs_plan_destroy(plan);
+}
+
+static void network_parameters_are_swept_like_others(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan =
+        resolve("{" MINIMAL ", 'training': {'solver': 'sgdm'}, 'search': {'parameters': "
+                "{'network.filters': [4, 8]}}}");
+    assert_int_equal(plan->trial_count, 2);
+    assert_string_not_equal(plan->trials[0].network_hash, plan->trials[1].network_hash);
+    jobs_plan_destroy(plan);
+}
+
+static void equal_jobs_have_equal_hashes(void **state)
+{
+    (void)state;
+    struct jobs_plan *a = resolve("{" MINIMAL ", 'training': {'epochs': 5, 'batch_size': 32}}");
+    struct jobs_plan *b = resolve("{'training': {'batch_size': 32.0, 'epochs': 5}, " MINIMAL
+                                  ", 'search': {'strategy': 'grid'}}");
+    struct jobs_plan *c = resolve("{" MINIMAL ", 'training': {'epochs': 6, 'batch_size': 32}}");
+    assert_string_equal(a->hash, b->hash);
+    assert_string_equal(a->trials[2].hash, b->trials[2].hash);
+    assert_string_not_equal(a->hash, c->hash);
+    assert_string_not_equal(a->trials[2].hash, c->trials[2].hash);
+    jobs_plan_destroy(a);
+    jobs_plan_destroy(b);
+    jobs_plan_destroy(c);
+}
+
+/* ------------------------------------------------------------------------------------ refusals */
+
+struct refusal {
+    const char *job, *pointer;
+    enum sv_status status;
+};
+
+static const struct refusal REFUSALS[] = {
+    {"[]", "", SV_ERR_INVALID_FIELD},
+    {"{}", "/kind", SV_ERR_INVALID_FIELD},
+    {"{'kind': 3}", "/kind", SV_ERR_INVALID_FIELD},
+    {"{'kind': 'solver_comparisons'}", "/kind", SV_ERR_INVALID_FIELD},
+    {"{'kind': 'transfer_learning'}", "/kind", SV_ERR_NOT_SUPPORTED},
+    {"{'kind': 'sequence_regression'}", "/kind", SV_ERR_NOT_SUPPORTED},
+    {"{'kind': 'solver_comparison'}", "/dataset", SV_ERR_INVALID_FIELD},
+    {"{'kind': 'solver_comparison', 'dataset': 7}", "/dataset", SV_ERR_INVALID_FIELD},
+    {"{'kind': 'solver_comparison', 'dataset': 'x'}", "/dataset", SV_ERR_INVALID_FIELD},
+    {"{'kind': 'solver_comparison', 'dataset': '0192a1b2c3d47e5f8a9b0c1d2e3f4a5c'}", "/dataset",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'sead': 1}", "/sead", SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'weights': {}}", "/weights", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'freeze': 'all_but_head'}", "/freeze", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'augmentation': {}}", "/augmentation", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'explain': {'samples': 8}}", "/explain", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'reuse': true}", "/reuse", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'precision': 'bf16'}", "/precision", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'precision': 'f16'}", "/precision", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'strategy': 'random'}}", "/search/strategy", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'search': {'strategy': 'bayesian'}}", "/search/strategy", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'search': {'strategy': 'guess'}}", "/search/strategy", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': []}", "/search", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'evaluation': {'custom_metrics': []}}", "/evaluation/custom_metrics",
+     SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'evaluation': {'metrics': ['speed']}}", "/evaluation/metrics/0",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'operators': 'fast'}", "/operators", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'name': 'a\\nb'}", "/name", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'labels': ['a', 'a']}", "/labels/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'labels': ['']}", "/labels/0", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'labels': 'a'}", "/labels", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'seeds': []}", "/seeds", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'seeds': [1, 1]}", "/seeds/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'seeds': [-1]}", "/seeds/0", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'seeds': [9007199254740992]}", "/seeds/0", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'epochs': 0}}", "/training/epochs", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'epochs': 2.5}}", "/training/epochs", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'epochs': 'NaN'}}", "/training/epochs", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'batch_size': 0}}", "/training/batch_size", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'batchsize': 8}}", "/training/batchsize", SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'training': {'learning_rate': 0}}", "/training/learning_rate",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'solver': 'adamw'}}", "/training/solver", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'head_learning_rate_factor': 10}}",
+     "/training/head_learning_rate_factor", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'training': null}", "/training", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'split': {'train': 0}}", "/split/train", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'split': {'train': 0.8, 'validation': 0.3}}", "/split/validation",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'split': {'train': 1}, 'training': {'patience': 3}}", "/training/patience",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'split': {'train': 1}, 'training': {'output_network': "
+     "'best_validation_loss'}}",
+     "/training/output_network", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'limits': {'memory_bytes': 1}}", "/limits/memory_bytes", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'limits': {'memory_bytes': 16777216}}", "/training/batch_size",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'max_attempts': 0}", "/max_attempts", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'threads': -1}", "/threads", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'network': 'simple_cnn'}", "/network", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'network': {'name': 'googlenet'}}", "/network/name", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'network': {'name': 'simple_cnn', 'filters': 0}}", "/network/filters",
+     SV_ERR_INVALID_NETWORK},
+    {"{" MINIMAL ", 'network': {'name': 'simple_cnn', 'kernel': 64}}", NULL,
+     SV_ERR_INVALID_NETWORK},
+    {"{" MINIMAL ", 'network': {'layers': []}}", NULL, SV_ERR_INVALID_NETWORK},
+    /* Sweeps: the pointer names the value at fault. */
+    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': ['sgdm', 'adamw']}}}",
+     "/search/parameters/training.solver/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.epochs': [1, 0]}}}",
+     "/search/parameters/training.epochs/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.speed': [1]}}}",
+     "/search/parameters/training.speed", SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': []}}}",
+     "/search/parameters/training.solver", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': 'sgdm'}}}",
+     "/search/parameters/training.solver", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': ['sgdm', 'sgdm']}}}",
+     "/search/parameters/training.solver/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'dataset': ['a']}}}", "/search/parameters/dataset",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'trainings.solver': ['sgdm']}}}",
+     "/search/parameters/trainings.solver", SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'': [1]}}}", "/search/parameters/",
+     SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training..solver': [1]}}}", NULL,
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'freeze': ['none']}}}", "/search/parameters/freeze",
+     SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'search': {'parameters': {'data.rul_threshold': [150]}}}",
+     "/search/parameters/data.rul_threshold", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'search': {'parameters': {'network.name': ['simple_cnn', 'googlenet']}}}",
+     "/search/parameters/network.name/1", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'training': {'epochs': 3}, 'search': {'parameters': {'training.epochs': [1, "
+     "2]}}}",
+     "/search/parameters/training.epochs", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'network.filters': [4, 0]}}}",
+     "/search/parameters/network.filters/1", SV_ERR_INVALID_NETWORK},
+    {"{" MINIMAL ", 'seeds': [1,2,3,4,5,6,7,8,9,10], 'search': {'parameters': "
+     "{'training.epochs': [1,2,3,4,5,6,7,8,9,10,11]}}}",
+     "/search/parameters", SV_ERR_INVALID_FIELD},
+};
+
+static void every_refusal_names_its_field(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof REFUSALS / sizeof REFUSALS[0]; i++) {
+        const struct refusal *row = &REFUSALS[i];
+        struct jobs_plan *plan = NULL;
+        json_t *issues = NULL, *submitted = job(row->job);
+        struct sv_error err = {0};
+        enum sv_status st = jobs_resolve(submitted, &context, &plan, &issues, &err);
+        bool at = !row->pointer || strcmp(err.pointer, row->pointer) == 0;
+        if (st != row->status || !at || !err.text[0]) {
+            fail_msg("%s: %s at \"%s\" (%s), not %s at \"%s\"", row->job, sv_status_slug(st),
+                     err.pointer, err.text, sv_status_slug(row->status),
+                     row->pointer ? row->pointer : "*");
+        }
+        assert_null(plan);
+        assert_int_equal(st == SV_ERR_INVALID_NETWORK, json_array_size(issues) > 0);
+        json_decref(issues);
+        json_decref(submitted);
+    }
+}
+
+static void the_nearest_name_is_offered(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = NULL;
+    json_t *issues = NULL, *submitted = job("{" MINIMAL ", 'training': {'batchsize': 8}}");
+    struct sv_error err = {0};
+    assert_int_equal(jobs_resolve(submitted, &context, &plan, &issues, &err), SV_ERR_UNKNOWN_FIELD);
+    assert_non_null(strstr(err.text, "batch_size"));
+    json_decref(submitted);
+}
+
+static void a_set_of_one_class_is_no_comparison(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = NULL;
+    json_t *issues = NULL, *submitted = job("{" MINIMAL "}");
+    struct sv_error err = {0};
+    fashion.classes = 1;
+    assert_int_equal(jobs_resolve(submitted, &context, &plan, &issues, &err), SV_ERR_INVALID_FIELD);
+    assert_string_equal(err.pointer, "/dataset");
+    fashion.classes = 10;
+    json_decref(submitted);
+}
+
+/* --------------------------------------------------------------------------------------- edits */
+
+static void edits_follow_the_rules_of_submission(void **state)
+{
+    (void)state;
+    static const struct refusal rows[] = {
+        {"{'name': 'x', 'notes': '', 'labels': ['a', 'b']}", NULL, SV_OK},
+        {"{}", "", SV_ERR_INVALID_FIELD},
+        {"{'state': 'completed'}", "/state", SV_ERR_UNKNOWN_FIELD},
+        {"{'name': 3}", "/name", SV_ERR_INVALID_FIELD},
+        {"{'name': 'a\\tb'}", "/name", SV_ERR_INVALID_FIELD},
+        {"{'labels': ['a', 'a']}", "/labels/1", SV_ERR_INVALID_FIELD},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_t *body = job(rows[i].job);
+        struct jobs_edit edit = {0};
+        struct sv_error err = {0};
+        assert_int_equal(jobs_edit_decode(body, &edit, &err), rows[i].status);
+        assert_true(!rows[i].pointer || strcmp(err.pointer, rows[i].pointer) == 0);
+        json_decref(body);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_shortest_job_compares_three_solvers),
+        cmocka_unit_test(a_fixed_solver_makes_one_trial),
+        cmocka_unit_test(an_own_validation_part_is_not_cut),
+        cmocka_unit_test(split_shares_complete_each_other),
+        cmocka_unit_test(a_grid_runs_its_last_path_fastest_and_seeds_faster),
+        cmocka_unit_test(network_parameters_are_swept_like_others),
+        cmocka_unit_test(equal_jobs_have_equal_hashes),
+        cmocka_unit_test(every_refusal_names_its_field),
+        cmocka_unit_test(the_nearest_name_is_offered),
+        cmocka_unit_test(a_set_of_one_class_is_no_comparison),
+        cmocka_unit_test(edits_follow_the_rules_of_submission),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
