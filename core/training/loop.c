@@ -30,7 +30,6 @@ static struct nn_loss_result forward_loss(struct nn_training_state *state,
         .seed = state->setup->seed, .epoch = batch->epoch, .first_sample = batch->first};
     double since = nn_now(state);
     nn_network_load_u8(state->network, batch->pixels, batch->count);
-    since = spent(state, NN_TIME_INPUT, since);
     nn_network_forward(state->network, batch->count, NN_PHASE_TRAINING, &step);
     since = spent(state, NN_TIME_NETWORK, since);
     size_t classes = nn_network_output_size(state->network);

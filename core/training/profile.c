@@ -49,11 +49,8 @@ enum nn_status nn_profile_fill(const struct nn_training_state *state,
                                struct nn_training_result *result)
 {
     static const char *const KINDS[NN_TIME_COUNT] = {
-        [NN_TIME_LOADER] = "loader",
-        [NN_TIME_INPUT] = "input",
-        [NN_TIME_LOSS] = "loss",
-        [NN_TIME_SOLVER] = "solver",
-        [NN_TIME_VALIDATION] = "validation",
+        [NN_TIME_LOADER] = "loader",         [NN_TIME_LOSS] = "loss",
+        [NN_TIME_SOLVER] = "solver",         [NN_TIME_VALIDATION] = "validation",
         [NN_TIME_CHECKPOINT] = "checkpoint",
     };
     size_t capacity = 2 * nn_network_profile_count(state->network) + NN_TIME_COUNT + 1;

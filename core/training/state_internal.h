@@ -44,7 +44,6 @@ struct nn_position {
 /* Seconds of the loop by what they went to. */
 enum nn_time_kind {
     NN_TIME_LOADER,
-    NN_TIME_INPUT,
     NN_TIME_NETWORK, /* split further by the network's own profile */
     NN_TIME_LOSS,
     NN_TIME_SOLVER,

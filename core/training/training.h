@@ -142,7 +142,7 @@ struct nn_part_result {
 };
 
 struct nn_training_profile_row {
-    char kind[48];         /* operator of the network, or "loader", "input", "loss", "solver",
+    char kind[48];         /* operator of the network, or "loader", "loss", "solver",
                               "validation", "checkpoint", "other" */
     const char *direction; /* "forward", "backward" or "" */
     double seconds;        /* self time, one level: rows add up to the time of the loop */
