@@ -6,7 +6,6 @@
  * reads it (core/training verifies its checksum).
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +79,18 @@ enum sv_status worker_checkpoints_fetch(struct worker_slot *slot, struct worker_
     return SV_OK;
 }
 
+/* Links the file under its name here, over an older one of the same step and attempt (the last one
+ * of a run may be written twice). */
+static bool link_over(int from_fd, const char *name, int trial_fd, const char *local)
+{
+    static const char fresh[] = ".new";
+    (void)unlinkat(trial_fd, fresh, 0);
+    bool linked = linkat(from_fd, name, trial_fd, fresh, 0) == 0 &&
+                  renameat(trial_fd, fresh, trial_fd, local) == 0;
+    (void)unlinkat(trial_fd, fresh, 0); /* left over when both were one file */
+    return linked;
+}
+
 static bool digest_of(int fd, char out_hex[NN_SHA256_HEX])
 {
     enum { BLOCK = 256 * 1024 };
@@ -145,8 +156,8 @@ bool worker_checkpoint_keep(struct worker_slot *slot, const char *name, int64_t 
     int trial_fd = open_trial(worker, slot->trial.claim.trial_id);
     file_name(local, step, slot->trial.claim.fence);
     bool ok = fd >= 0 && trial_fd >= 0 && digest_of(fd, made.sha256) &&
-              (linkat(slot->directory_fd, name, trial_fd, local, 0) == 0 || errno == EEXIST) &&
-              fsync(trial_fd) == 0 && fsync(worker->checkpoints_fd) == 0;
+              link_over(slot->directory_fd, name, trial_fd, local) && fsync(trial_fd) == 0 &&
+              fsync(worker->checkpoints_fd) == 0;
     if (ok) {
         made.size = size;
         memcpy(made.node_id, worker->node_id, sizeof made.node_id);
