@@ -56,8 +56,8 @@ static struct MHD_Response *body_make(struct http_exchange *ex)
         }
         break;
     case HTTP_KIND_STREAM:
-        answer = MHD_create_response_from_callback(resp->size, STREAM_BLOCK, http_stream_read, ex,
-                                                   NULL);
+        answer =
+            MHD_create_response_from_callback(resp->size, STREAM_BLOCK, http_stream_read, ex, NULL);
         if (answer && ex->request.is_head && resp->size == UINT64_MAX) {
             /* else libmicrohttpd 0.9.75 would send the end of a chunked body after the headers */
             (void)MHD_set_response_options(answer, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);

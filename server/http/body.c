@@ -112,7 +112,6 @@ enum sv_status http_body_begin(struct http_exchange *ex, struct sv_error *err)
 static void body_fail(struct http_exchange *ex, enum sv_status status, const char *text)
 {
     ex->error = sv_fail(&ex->error_detail, status, "%s", text);
-    ex->close = true;
 }
 
 static bool buffer_grow(struct http_body_state *body, size_t need)
@@ -129,10 +128,19 @@ static bool buffer_grow(struct http_body_state *body, size_t need)
     return grown != NULL;
 }
 
+static size_t swallow(struct http_body_state *body, size_t size)
+{
+    body->swallowed += size;
+    return body->swallowed > HTTP_SWALLOW_BYTES ? SIZE_MAX : size;
+}
+
 size_t http_body_take(struct http_exchange *ex, const char *data, size_t size, bool *out_full)
 {
     struct http_body_state *body = &ex->body;
     *out_full = false;
+    if (ex->answer) { /* refused already */
+        return swallow(body, size);
+    }
     if (!ex->error && size > body->cap - body->received) {
         body_fail(ex, SV_ERR_TOO_LARGE, "the body is larger than this request takes");
     }
@@ -140,8 +148,7 @@ size_t http_body_take(struct http_exchange *ex, const char *data, size_t size, b
         body_fail(ex, SV_ERR_OVERLOADED, "out of memory");
     }
     if (ex->error) {
-        body->swallowed += size;
-        return body->swallowed > HTTP_SWALLOW_BYTES ? SIZE_MAX : size;
+        return swallow(body, size);
     }
     size_t room = body->capacity - body->used;
     size_t taken = size < room ? size : room;

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "server/base/clock.h"
 #include "server/base/ids.h"
@@ -198,16 +199,34 @@ static enum MHD_Result answer_send(struct http_exchange *ex)
     return queued;
 }
 
-static enum MHD_Result problem_send(struct http_exchange *ex, enum sv_status status,
-                                    const struct sv_error *err)
+static bool expects_continue(const struct http_exchange *ex)
 {
-    ex->close = ex->close || ex->body.present || http_is_problem_closing(status);
-    http_answer_problem(ex, status, err);
-    if (ex->phase == HTTP_PHASE_START && !ex->close && ex->answer) {
-        ex->phase = HTTP_PHASE_ANSWER; /* the next call, to keep the connection */
+    const char *expect = http_header(&ex->request, "Expect");
+    return expect && strcasecmp(expect, "100-continue") == 0;
+}
+
+/* Before the body: an answer queued now makes libmicrohttpd close the connection, and a client that
+ * is still writing may lose it to a reset. So a small body is read and dropped first, unless the
+ * client asked before sending it. */
+static enum MHD_Result refusal_send(struct http_exchange *ex)
+{
+    const struct http_body_state *body = &ex->body;
+    bool small = body->chunked || body->length <= HTTP_SWALLOW_BYTES;
+    bool later = !body->present || (small && !expects_continue(ex));
+    if (later && ex->answer && !ex->close) {
+        ex->phase = HTTP_PHASE_BODY;
+        http_connection_phase(ex->connection, HTTP_CONN_BODY);
         return MHD_YES;
     }
     return answer_send(ex);
+}
+
+static enum MHD_Result problem_send(struct http_exchange *ex, enum sv_status status,
+                                    const struct sv_error *err)
+{
+    ex->close = ex->close || http_is_problem_closing(status);
+    http_answer_problem(ex, status, err);
+    return ex->phase == HTTP_PHASE_BODY ? answer_send(ex) : refusal_send(ex);
 }
 
 /* Hands the exchange to the request threads. */
@@ -281,8 +300,7 @@ static void request_id_set(struct http_exchange *ex)
     }
 }
 
-/* First call, with the headers. An answer queued now makes libmicrohttpd close the connection, so
- * only a body that shall not be sent is answered here; all others wait for the call after it. */
+/* First call, with the headers. Where no body follows the next call is the one that may answer. */
 static enum MHD_Result request_begin(struct http_exchange *ex, const char *method,
                                      const char *version)
 {
@@ -292,8 +310,11 @@ static enum MHD_Result request_begin(struct http_exchange *ex, const char *metho
     if (status != SV_OK) {
         return problem_send(ex, status, &err);
     }
-    if (ex->answer || !ex->body.present) {
-        ex->phase = ex->answer ? HTTP_PHASE_ANSWER : HTTP_PHASE_BODY;
+    if (ex->answer) {
+        return refusal_send(ex);
+    }
+    if (!ex->body.present) {
+        ex->phase = HTTP_PHASE_BODY;
         return MHD_YES;
     }
     if (ex->route->body == HTTP_BODY_SPOOL || ex->body.length > HTTP_EARLY_BYTES) {
@@ -320,9 +341,9 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     case HTTP_PHASE_START:
         return request_begin(ex, method, version);
     case HTTP_PHASE_ADMIT:
-        return ex->answer ? answer_send(ex) : body_begin(ex);
+        return ex->answer ? refusal_send(ex) : body_begin(ex);
     case HTTP_PHASE_BODY:
-        return dispatch(ex, HTTP_TASK_HANDLE, HTTP_PHASE_ANSWER);
+        return ex->answer ? answer_send(ex) : dispatch(ex, HTTP_TASK_HANDLE, HTTP_PHASE_ANSWER);
     case HTTP_PHASE_ANSWER:
         break;
     }
@@ -363,9 +384,9 @@ enum sv_status http_daemon_start(struct http_server *server, struct sv_error *er
         server->listen_fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->max_connections,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)config->idle_seconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)POOL_BYTES,
-        MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)POOL_INCREMENT,
-        MHD_OPTION_URI_LOG_CALLBACK, on_uri, server,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, server, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)POOL_INCREMENT, MHD_OPTION_URI_LOG_CALLBACK,
+        on_uri, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_ARRAY, pool,
+        MHD_OPTION_END);
     return server->daemon ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "cannot start the HTTP server");
 }

@@ -39,7 +39,7 @@
 #define HTTP_PAIRS_MAX      64           /* query parameters; above: 400 */
 #define HTTP_CHUNK_BYTES    (256u << 10) /* spooled and streamed at a time */
 #define HTTP_EARLY_BYTES    (64u << 10)  /* larger bodies are authenticated before they are read */
-#define HTTP_SWALLOW_BYTES  (1u << 20)   /* read and dropped after a body was found wrong */
+#define HTTP_SWALLOW_BYTES  (4u << 20)   /* of a refused body, read and dropped */
 #define HTTP_BYTES_A_SECOND (16u << 10)  /* slowest body that is put up with */
 #define HTTP_OWN_HEADERS    16           /* headers that a handler may set */
 

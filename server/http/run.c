@@ -68,7 +68,6 @@ static void run_admit(struct http_exchange *ex, void *state)
         status = ex->route->before_body(state, &ex->request, &ex->response, &err);
     }
     if (status != SV_OK) {
-        ex->close = true; /* the body is not read */
         answer_error(ex, status, &err);
     } else {
         http_response_reset(&ex->response);

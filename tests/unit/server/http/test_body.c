@@ -267,7 +267,7 @@ static void test_caps(void **state)
             assert_int_equal(reply.status, 200);
         } else if (sizes[i] < (1 << 20)) {
             assert_int_equal(reply.status, 413);
-            assert_true(test_is_closed(fd, 2000));
+            assert_false(test_is_closed(fd, 10)); /* read to its end: still in step */
         } else {
             assert_true(reply.closed && reply.status == 0); /* cut: it would not end */
         }
@@ -330,6 +330,44 @@ static void test_json_depth_and_duplicates(void **state)
     assert_int_equal(reply.status, 200);
     assert_non_null(strstr(reply.body, "\"json\":false"));
     test_reply_free(&reply);
+}
+
+/* A client that does not ask first may send a small body to its end, and gets its answer. */
+static void test_small_refused_bodies_are_dropped(void **state)
+{
+    const struct test_http *t = *state;
+    const struct {
+        const char *path, *headers;
+        size_t size;
+        int status;
+    } rows[] = {
+        {"POST /json", JSON, (2 << 20) + 5, 413},
+        {"PUT /refused", TYPE, 3 << 20, 409},
+        {"PUT /nowhere", TYPE, 1 << 20, 404},
+        {"PUT /file", JSON, 100, 415},
+        {"PUT /admins", TYPE "Authorization: Bearer secret\r\n", 4 << 20, 403},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char head[512];
+        unsigned char *bytes = bytes_make(rows[i].size);
+        int fd = test_connect(t);
+        (void)snprintf(head, sizeof head,
+                       "%s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %zu\r\n\r\n",
+                       rows[i].path, rows[i].headers, rows[i].size);
+        test_send_text(fd, head);
+        test_send(fd, bytes, rows[i].size);
+        struct test_reply reply = test_receive(fd, 5000, false);
+        if (reply.status != rows[i].status) {
+            fail_msg("%s: %d", rows[i].path, reply.status);
+        }
+        test_reply_free(&reply);
+        test_send_text(fd, "GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        reply = test_receive(fd, 5000, false);
+        assert_int_equal(reply.status, 404); /* still in step */
+        test_reply_free(&reply);
+        (void)close(fd);
+        free(bytes);
+    }
 }
 
 /* Refused before the body is sent: no 100 Continue, and nothing has to be read. */
@@ -432,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_caps),
         cmocka_unit_test(test_json_caps),
         cmocka_unit_test(test_json_depth_and_duplicates),
+        cmocka_unit_test(test_small_refused_bodies_are_dropped),
         cmocka_unit_test(test_early_refusals),
         cmocka_unit_test(test_continue),
         cmocka_unit_test(test_aborted_uploads),
