@@ -81,16 +81,22 @@ const char *store_cursor_make(struct store_memory *memory, int64_t number, const
     return text;
 }
 
-enum sv_status store_list_begin(const struct store_scope *scope, const struct store_page *page,
-                                struct store_memory *memory, struct sql_params *out_params,
-                                struct sv_error *err)
+enum sv_status store_page_begin(const struct store_page *page, struct store_memory *memory,
+                                struct store_cursor *out_cursor, struct sv_error *err)
 {
     if (page->limit < 1 || page->limit > LIMIT_MAX) {
         return sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "limit",
                                  "limit must be from 1 to %d", LIMIT_MAX);
     }
+    return store_cursor_parse(page->cursor, memory, out_cursor, err);
+}
+
+enum sv_status store_list_begin(const struct store_scope *scope, const struct store_page *page,
+                                struct store_memory *memory, struct sql_params *out_params,
+                                struct sv_error *err)
+{
     struct store_cursor cursor = {0};
-    enum sv_status st = store_cursor_parse(page->cursor, memory, &cursor, err);
+    enum sv_status st = store_page_begin(page, memory, &cursor, err);
     if (st == SV_OK) {
         sql_text(out_params, scope->project_id);
         sql_bool(out_params, cursor.present);

@@ -18,6 +18,11 @@ struct store_cursor {
 SV_MUST_CHECK enum sv_status store_cursor_parse(const char *cursor, struct store_memory *memory,
                                                 struct store_cursor *out_cursor,
                                                 struct sv_error *err);
+/* Checks the limit too. */
+SV_MUST_CHECK enum sv_status store_page_begin(const struct store_page *page,
+                                              struct store_memory *memory,
+                                              struct store_cursor *out_cursor,
+                                              struct sv_error *err);
 const char *store_cursor_make(struct store_memory *memory, int64_t number, const char *key);
 /* One order of a list over a table of alias r. $2, $3, $4 are the cursor's present, number, key. */
 struct store_order {
