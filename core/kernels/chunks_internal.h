@@ -7,8 +7,9 @@
 
 #include "core/kernels/exec.h"
 
-#define NN_LINE 16 /* panels, padded weights and folded rows come in multiples of so many numbers  \
-                    */
+#define NN_LINE                                                                                    \
+    16 /* panels, padded weights and folded rows come in multiples of so many numbers              \
+        */
 
 static inline size_t nn_div_up(size_t a, size_t b)
 {

@@ -22,8 +22,15 @@ static const struct nn_kernels *table_of(enum nn_isa isa)
     switch (isa) {
     case NN_ISA_PLAIN:
         return &nn_kernels_plain;
+#if defined(__x86_64__) && !defined(NN_REAL_DOUBLE)
+    case NN_ISA_AVX2:
+        return &nn_kernels_avx2;
+    case NN_ISA_AVX512:
+        return &nn_kernels_avx512;
+#else
     case NN_ISA_AVX2:
     case NN_ISA_AVX512:
+#endif
     case NN_ISA_COUNT:
         break;
     }

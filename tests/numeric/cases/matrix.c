@@ -35,9 +35,10 @@ static void check_tile(struct numeric *t, size_t m, size_t n, size_t k, unsigned
     numeric_compare(t, y, expected, k, "tile m=%zu n=%zu k=%zu how=%u", m, n, k, how);
 }
 
-static const size_t TILES[][3] = {{1, 5, 1},   {4, 1, 3},    {4, 24, 9},   {5, 23, 17}, {6, 16, 31},
-                                  {7, 20, 25}, {13, 48, 11}, {3, 8, 0},    {9, 47, 70}, {2, 7, 600},
-                                  {33, 3, 5},  {11, 100, 4}, {10, 40, 130}};
+static const size_t TILES[][3] = {{1, 5, 1},     {4, 1, 3},   {4, 24, 9},   {5, 23, 17},
+                                  {6, 16, 31},   {7, 20, 25}, {13, 48, 11}, {3, 8, 0},
+                                  {9, 47, 70},   {2, 7, 600}, {33, 3, 5},   {11, 100, 4},
+                                  {10, 40, 130}, {31, 8, 3},  {15, 16, 7},  {23, 20, 2}};
 
 static void tile(struct numeric *t)
 {

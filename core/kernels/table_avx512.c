@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The AVX-512 table: compiled with AVX-512 F, BW, DQ and VL, run only where nn_cpu_isa finds them.
+ */
+#include "core/kernels/table.h"
+
+#if defined(__AVX512F__) && !defined(NN_REAL_DOUBLE)
+
+#include <math.h>
+#include <string.h>
+
+/* clang-format off */
+#include "core/kernels/vector_simd.h"
+#include "core/kernels/tile_simd.h"
+#include "core/kernels/conv_simd.h"
+#include "core/kernels/norm_simd.h"
+#include "core/kernels/pointwise_simd.h"
+#include "core/kernels/pooling_simd.h"
+#include "core/kernels/softmax_simd.h"
+#include "core/kernels/update_simd.h"
+/* clang-format on */
+
+const struct nn_kernels nn_kernels_avx512 = {.isa = NN_ISA_AVX512,
+#define ROW(name, tag) .name = row_##name,
+                                             NN_KERNEL_ROWS(ROW)
+#undef ROW
+};
+
+#endif
