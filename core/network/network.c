@@ -91,7 +91,9 @@ static enum nn_status plan_network(const struct nn_description *description,
             .bind = *bind,
             .options = *options,
             .optimised = !plain,
-            .exec = {.kernels = plain ? nn_kernels_get(NN_ISA_PLAIN) : nn_kernels_best(),
+            .exec = {.kernels = plain              ? nn_kernels_get(NN_ISA_PLAIN)
+                                : options->kernels ? options->kernels
+                                                   : nn_kernels_best(),
                      .pool = options->pool},
         };
         status = plan_all(network, &why);

@@ -15,6 +15,7 @@
 #include "core/json/json.h"
 #include "core/layers/types.h"
 
+struct nn_kernels;
 struct nn_memory;
 struct nn_pool;
 struct nn_description;
@@ -79,10 +80,12 @@ struct nn_network_options {
     const char *const *kept;   /* layers whose activation (and, for TRAINING, its gradient) must */
     size_t n_kept;             /* be readable after the step: nn_network_activation */
     bool input_gradient;       /* compute the gradient of the (normalised) input too */
-    struct nn_network *weights_of; /* use the parameter values of this network (same description
-                                      and bind, outlives the new one) instead of own ones */
-    struct nn_memory *memory;      /* borrowed until destroy; every byte comes from here */
-    struct nn_pool *pool;          /* borrowed until destroy; NULL: the calling thread alone */
+    struct nn_network *weights_of;    /* use the parameter values of this network (same description
+                                         and bind, outlives the new one) instead of own ones */
+    const struct nn_kernels *kernels; /* NULL: the best of this processor; PLAIN operators take the
+                                         plain ones */
+    struct nn_memory *memory;         /* borrowed until destroy; every byte comes from here */
+    struct nn_pool *pool;             /* borrowed until destroy; NULL: the calling thread alone */
 };
 
 /* Bytes that nn_network_create would take from options->memory; allocates only bookkeeping. */

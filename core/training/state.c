@@ -66,6 +66,7 @@ static enum nn_status network_make(struct nn_training_state *state, struct nn_er
         .max_batch = state->max_batch,
         .phase = NN_PHASE_TRAINING,
         .operators = setup->plain_operators ? NN_OPERATORS_PLAIN : NN_OPERATORS_OPTIMISED,
+        .kernels = setup->kernels,
         .memory = setup->memory,
         .pool = setup->pool,
     };
@@ -183,8 +184,9 @@ static void state_begin(struct nn_training_state *state, const struct nn_trainin
     *state = (struct nn_training_state){
         .setup = setup,
         .calls = calls,
-        .exec = {.kernels =
-                     setup->plain_operators ? nn_kernels_get(NN_ISA_PLAIN) : nn_kernels_best(),
+        .exec = {.kernels = setup->plain_operators ? nn_kernels_get(NN_ISA_PLAIN)
+                            : setup->kernels       ? setup->kernels
+                                                   : nn_kernels_best(),
                  .pool = setup->pool},
         .max_batch = train < batch_size ? train : batch_size,
         .sample_bytes = info->height * info->width * info->channels,

@@ -48,6 +48,8 @@ void nn_training_options_resolve(struct nn_training_options *options);
 /* Steps of an epoch and of a whole run (0 only for an empty train part, which is refused). */
 uint64_t nn_training_steps_per_epoch(const struct nn_training_options *options, size_t n_train);
 
+struct nn_kernels;
+
 struct nn_training_setup {
     const struct nn_description *description;
     struct nn_network_bind bind; /* with zscore: mean and std are taken from the train part */
@@ -55,8 +57,9 @@ struct nn_training_setup {
     struct nn_split_side parts[NN_PART_COUNT]; /* by enum nn_part; count 0: there is none */
     struct nn_training_options options;        /* resolved */
     uint64_t seed;
-    bool plain_operators;     /* operators: "plain" */
-    struct nn_memory *memory; /* capped */
+    bool plain_operators;             /* operators: "plain" */
+    const struct nn_kernels *kernels; /* of an instruction set; NULL = the processor's best */
+    struct nn_memory *memory;         /* capped */
     struct nn_pool *pool;
     const char *directory;       /* existing, private; checkpoints and artefacts go there */
     const char *resume[2];       /* checkpoint files, newest first; the first that verifies is

@@ -153,6 +153,7 @@ static void fill_setup(const struct trial_start *start, const struct ground *gro
         .options = start->spec.training,
         .seed = start->spec.seed,
         .plain_operators = start->spec.operators == NN_OPERATORS_PLAIN,
+        .kernels = nn_kernels_get(start->isa),
         .memory = ground->memory,
         .pool = ground->pool,
         .directory = ".",
