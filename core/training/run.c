@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 
+#include "core/base/cpu.h"
 #include "core/training/checkpoint_format_internal.h"
 
 static enum nn_status resume(struct nn_training_state *state, struct nn_error *err)
@@ -71,6 +72,7 @@ enum nn_status nn_training_run(const struct nn_training_setup *setup,
                                struct nn_training_result **out, struct nn_error *err)
 {
     static const struct nn_training_callbacks SILENT = {0};
+    nn_cpu_flush_denormals(); /* as the pool's threads do: bits must not depend on who works */
     struct nn_training_state state;
     enum nn_status status = nn_state_init(&state, setup, callbacks ? callbacks : &SILENT, err);
     if (status != NN_OK) {

@@ -172,7 +172,7 @@ struct nn_training_result {
  * network; outcome DIVERGED, diverged_step). Other failures leave it untouched: ERR_CANCELLED,
  * ERR_MEMORY (the plan is checked against the cap before the first step), ERR_INVALID (empty train
  * part, weights that do not fit, checkpoint of another spec), ERR_CORRUPT (no checkpoint verifies),
- * ERR_IO. */
+ * ERR_IO. Denormals are flushed on the calling thread from then on. */
 NN_MUST_CHECK enum nn_status nn_training_run(const struct nn_training_setup *setup,
                                              const struct nn_training_callbacks *callbacks,
                                              struct nn_training_result **out, struct nn_error *err);

@@ -318,6 +318,48 @@ static void memory_cap_refuses_before_the_first_step(void **state)
     synthetic_close(&set);
 }
 
+/* Every allocation from the cap fails once: a clean ERR_MEMORY each time, until none is left. */
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    const struct synthetic_spec spec = {8, 8, 16, 4, synthetic_bars};
+    struct synthetic_set set;
+    bool pending = false;
+    size_t n = 0;
+    synthetic_open(&set, &spec);
+    while (!pending) {
+        struct run_record record;
+        const struct run_plan plan = {.network = CNN,
+                                      .training = "{\"epochs\": 1, \"batch_size\": 16, "
+                                                  "\"solver\": \"adam\"}",
+                                      .fail_at = ++n};
+        run_do(&record, &set, &plan);
+        pending = record.failure_pending;
+        assert_int_equal(record.status, pending ? NN_OK : NN_ERR_MEMORY);
+        run_record_deinit(&record);
+    }
+    assert_true(n > 10);
+    synthetic_close(&set);
+}
+
+/* What a dry run promises is at least what the run takes, and not much more. */
+static void plan_is_close_to_the_run(void **state)
+{
+    (void)state;
+    const struct synthetic_spec spec = {8, 8, 64, 4, synthetic_bars};
+    struct synthetic_set set;
+    struct run_record record;
+    synthetic_open(&set, &spec);
+    const struct run_plan plan = {.network = CNN,
+                                  .training = "{\"epochs\": 1, \"batch_size\": 64, \"solver\": "
+                                              "\"adam\"}"};
+    run_do(&record, &set, &plan);
+    assert_true(record.planned_bytes >= record.result->plan_bytes);
+    assert_true(record.planned_bytes <= 2 * record.result->plan_bytes + (1 << 21));
+    run_record_deinit(&record);
+    synthetic_close(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +372,8 @@ int main(void)
         cmocka_unit_test(patience_ends_the_run),
         cmocka_unit_test(constant_channel_stays_finite),
         cmocka_unit_test(memory_cap_refuses_before_the_first_step),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(plan_is_close_to_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

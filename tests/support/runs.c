@@ -166,7 +166,10 @@ void run_do(struct run_record *record, const struct synthetic_set *set, const st
         .control = on_control,
         .threads = on_threads,
     };
+    assert_int_equal(nn_training_plan_bytes(&setup, &record->planned_bytes, NULL), NN_OK);
+    nn_memory_fail_at(setup.memory, plan->fail_at);
     record->status = nn_training_run(&setup, &callbacks, &record->result, &record->err);
+    record->failure_pending = nn_memory_pending_failure(setup.memory);
     if (record->result && record->result->network_path[0] != '\0') {
         record->network = run_file(record->result->network_path, &record->network_size);
     }

@@ -21,6 +21,7 @@ struct run_plan {
     bool resume;                          /* from the checkpoints of the set's directory */
     const char *core_build, *spec_digest; /* NULL = "test" */
     size_t memory_cap;                    /* 0 = 256 MiB */
+    size_t fail_at;                       /* the n-th allocation fails; 0 = none */
     const char *weights;                  /* initial weights, or NULL */
     enum nn_normalisation normalisation;
     bool plain_operators;
@@ -44,6 +45,8 @@ struct run_record {
     uint64_t last_checkpoint; /* step */
     bool last_final;
     uint64_t points_at_checkpoint; /* points delivered when it was announced */
+    bool failure_pending;          /* the run made fewer allocations than plan->fail_at */
+    size_t planned_bytes;          /* nn_training_plan_bytes of the setup */
     unsigned char *network;        /* the file of the kept network, NULL if there is none */
     size_t network_size;
     char summaries[4096]; /* of the last notice */
