@@ -13,7 +13,7 @@
 #define CURSOR_VERSION 1
 #define BYTES_MAX      (16 + HTTP_CURSOR_VALUES * (3 + HTTP_CURSOR_TEXT))
 
-static const char ALPHABET[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+static const char URL_DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 uint64_t http_hash(uint64_t seed, const char *text)
 {
@@ -136,7 +136,7 @@ const char *http_cursor_encode(const struct http_request *req, uint64_t signatur
         uint32_t bits = (uint32_t)b.at[i] << 16 | (n > 1 ? (uint32_t)b.at[i + 1] << 8 : 0) |
                         (n > 2 ? b.at[i + 2] : 0);
         for (size_t k = 0; k <= n; k++) {
-            *to++ = ALPHABET[bits >> (18 - 6 * k) & 63];
+            *to++ = URL_DIGITS[bits >> (18 - 6 * k) & 63];
         }
     }
     return text;
@@ -147,11 +147,11 @@ static bool base64_read(const char *text, struct bytes *out)
     uint32_t bits = 0;
     unsigned have = 0;
     for (const char *p = text; *p; p++) {
-        const char *digit = strchr(ALPHABET, *p);
+        const char *digit = strchr(URL_DIGITS, *p);
         if (!digit || out->size == BYTES_MAX) {
             return false;
         }
-        bits = bits << 6 | (uint32_t)(digit - ALPHABET);
+        bits = bits << 6 | (uint32_t)(digit - URL_DIGITS);
         have += 6;
         if (have >= 8) {
             have -= 8;

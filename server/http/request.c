@@ -49,17 +49,17 @@ static const char *basic_password(const struct http_request *req, const char *ba
 {
     size_t size = strlen(base64);
     char *text = size < 1024 ? http_request_alloc(req, size + 1) : NULL;
-    static const char ALPHABET[] =
+    static const char BASE64_DIGITS[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     uint32_t bits = 0;
     size_t have = 0;
     size_t used = 0;
     for (const char *p = base64; text && *p && *p != '='; p++) {
-        const char *digit = strchr(ALPHABET, *p);
+        const char *digit = strchr(BASE64_DIGITS, *p);
         if (!digit) {
             return NULL;
         }
-        bits = bits << 6 | (uint32_t)(digit - ALPHABET);
+        bits = bits << 6 | (uint32_t)(digit - BASE64_DIGITS);
         have += 6;
         if (have >= 8) {
             have -= 8;
