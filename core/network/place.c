@@ -163,7 +163,7 @@ static void set_lives(struct nn_network *network)
     if (network->tensors[network->input].wants_gradient) {
         network->tensors[network->input].gradient.last = NN_TIME_END;
     }
-    live(&network->tensors[network->output].value, network->n_passes);
+    live_always(&network->tensors[network->output].value); /* read before and after backward */
     live(&network->tensors[network->output].gradient, network->n_passes);
     for (size_t t = 0; t < network->n_tensors; t++) {
         if (network->tensors[t].kept) {

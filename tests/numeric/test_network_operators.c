@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Optimised operators against plain ones on the same networks: scores, gradients, running
+ * statistics, kept activations; and the same bits for any number of threads and on repetition.
+ */
+#include "tests/support/cmocka_all.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/parallel.h"
+#include "core/network/network_internal.h"
+#include "tests/support/close.h"
+#include "tests/support/network.h"
+#include "tests/support/network_cases.h"
+
+#ifdef NN_REAL_DOUBLE
+static const double BOUND = 1e-12;
+#else
+static const double BOUND = 2e-5;
+#endif
+
+/* Larger images and batches than the gradient checks use, so that work is cut into chunks. */
+static const struct test_network_case LARGE[] = {
+    {"simple", 28, 28, 1, 10, 37,
+     "{'name': 'c', 'kind': 'convolution', 'filters': 20, 'kernel': 5},"
+     "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'},"
+     "{'name': 'fc', 'kind': 'fully_connected'}",
+     NULL, NULL, true},
+    {"deep", 19, 17, 3, 5, 11,
+     "{'name': 'a', 'kind': 'convolution', 'filters': 16, 'kernel': 3, 'same_padding': true},"
+     "{'name': 'b', 'kind': 'batch_norm'}, {'name': 'd', 'kind': 'relu'},"
+     "{'name': 'e', 'kind': 'max_pool', 'kernel': 3, 'stride': 2, 'ceil_mode': true},"
+     "{'name': 'f', 'kind': 'convolution', 'filters': 24, 'kernel': 3, 'stride': 2},"
+     "{'name': 'g', 'kind': 'relu'}, {'name': 'h', 'kind': 'dropout', 'rate': 0.3},"
+     "{'name': 'fc', 'kind': 'fully_connected'}",
+     NULL, NULL, true},
+    {"inception block", 14, 14, 8, 6, 9,
+     "{'name': 'a', 'kind': 'convolution', 'filters': 8, 'kernel': 1},"
+     "{'name': 'an', 'kind': 'batch_norm'}, {'name': 'ar', 'kind': 'relu'},"
+     "{'name': 'b', 'kind': 'convolution', 'filters': 12, 'kernel': 3, 'padding': 1},"
+     "{'name': 'br', 'kind': 'relu'},"
+     "{'name': 'p', 'kind': 'max_pool', 'kernel': 3, 'stride': 1, 'padding': 1},"
+     "{'name': 'q', 'kind': 'convolution', 'filters': 4, 'kernel': 1},"
+     "{'name': 'j', 'kind': 'concatenation'},"
+     "{'name': 'm', 'kind': 'average_pool', 'kernel': 2},"
+     "{'name': 'fc', 'kind': 'fully_connected'}",
+     "['in', 'a'], ['a', 'an'], ['an', 'ar'], ['in', 'b'], ['b', 'br'], ['in', 'p'], ['p', 'q'],"
+     " ['ar', 'j'], ['br', 'j'], ['q', 'j'], ['j', 'm'], ['m', 'fc']",
+     NULL, true},
+    {"residual blocks", 10, 10, 4, 3, 13,
+     "{'name': 'a', 'kind': 'convolution', 'filters': 8, 'kernel': 3, 'padding': 1},"
+     "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'},"
+     "{'name': 'b', 'kind': 'convolution', 'filters': 8, 'kernel': 3, 'padding': 1},"
+     "{'name': 'm', 'kind': 'batch_norm'}, {'name': 's', 'kind': 'addition'},"
+     "{'name': 't', 'kind': 'relu'}, {'name': 'g', 'kind': 'global_average_pool'},"
+     "{'name': 'fc', 'kind': 'fully_connected'}",
+     "['in', 'a'], ['a', 'n'], ['n', 'r'], ['r', 'b'], ['b', 'm'], ['m', 's'], ['r', 's'],"
+     " ['s', 't'], ['t', 'g'], ['g', 'fc']",
+     NULL, true},
+};
+
+static const size_t N_LARGE = sizeof LARGE / sizeof LARGE[0];
+
+static const struct test_network_case *case_at(size_t i)
+{
+    return i < N_LARGE
+               ? &LARGE[i]
+               : (i - N_LARGE < test_network_cases_count ? &test_network_cases[i - N_LARGE] : NULL);
+}
+
+static struct test_network build(const struct test_network_case *c,
+                                 const struct nn_network_options *base)
+{
+    char text[2560];
+    struct nn_network_bind bind = {
+        .height = c->height, .width = c->width, .channels = c->channels, .classes = c->classes};
+    struct nn_network_options options = *base;
+    options.max_batch = c->batch + 2;
+    options.frozen = &c->frozen;
+    options.n_frozen = c->frozen ? 1 : 0;
+    options.input_gradient = true;
+    test_network_case_text(c, text, sizeof text);
+    struct test_network t = test_network_create(text, &bind, &options);
+    test_fill_parameters(t.network, 3);
+    return t;
+}
+
+static void load(struct nn_network *network, size_t batch)
+{
+    test_fill(nn_network_input(network), batch * nn_network_input_size(network), 1);
+}
+
+static void step(struct nn_network *network, size_t batch)
+{
+    const struct nn_step where = {.seed = 5, .epoch = 2, .first_sample = 10};
+    load(network, batch);
+    nn_network_forward(network, batch, NN_PHASE_TRAINING, &where);
+    test_fill(nn_network_output_gradient(network), batch * nn_network_output_size(network), 2);
+    nn_network_zero_grads(network);
+    nn_network_backward(network, batch);
+}
+
+/* Relative to the vector itself, or to `size`, the largest number of its kind: what is zero but for
+ * rounding (the gradient of a bias before a batch norm) has no size of its own. */
+static bool is_close(const nn_real *a, const nn_real *b, size_t n, double size)
+{
+    double worst = 0;
+    for (size_t i = 0; i < n; i++) {
+        double d = fabs((double)a[i] - (double)b[i]);
+        worst = d > worst || isnan(d) ? d : worst;
+    }
+    return test_relative_error(a, b, n) < BOUND || worst < BOUND * size;
+}
+
+static double largest_gradient(const struct nn_network *network)
+{
+    size_t n;
+    const nn_real *grads = nn_network_grads(network, &n);
+    double largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        largest = fmax(largest, fabs((double)grads[i]));
+    }
+    return largest;
+}
+
+/* The name of the first thing that differs, or NULL. */
+static const char *first_difference(const struct nn_network *a, const struct nn_network *b,
+                                    size_t batch, bool gradients)
+{
+    struct nn_layer_view x;
+    struct nn_layer_view y;
+    double size = gradients ? largest_gradient(b) : 0;
+    if (!is_close(nn_network_output(a), nn_network_output(b), batch * nn_network_output_size(a),
+                  0)) {
+        return "scores";
+    }
+    for (size_t i = 0; i < nn_network_parameter_count(a); i++) {
+        const struct nn_parameter *p = nn_network_parameter(a, i);
+        const struct nn_parameter *q = nn_network_parameter(b, i);
+        if (!is_close(p->value, q->value, p->count, 0) ||
+            (gradients && p->grad && !is_close(p->grad, q->grad, p->count, size))) {
+            return p->name;
+        }
+    }
+    if (gradients && nn_network_activation(a, "in", &x) && nn_network_activation(b, "in", &y) &&
+        !is_close(x.grad, y.grad, batch * nn_network_input_size(a), size)) {
+        return "the input's gradient";
+    }
+    return NULL;
+}
+
+static void optimised_and_plain_agree(void **state)
+{
+    (void)state;
+    const struct nn_network_options fast = {.operators = NN_OPERATORS_OPTIMISED};
+    const struct nn_network_options plain = {.operators = NN_OPERATORS_PLAIN};
+    for (size_t i = 0; case_at(i); i++) {
+        const struct test_network_case *c = case_at(i);
+        struct test_network a = build(c, &fast);
+        struct test_network b = build(c, &plain);
+        step(a.network, c->batch);
+        step(b.network, c->batch);
+        const char *what = first_difference(a.network, b.network, c->batch, true);
+        if (what) {
+            fail_msg("%s, training: %s differs", c->name, what);
+        }
+        load(a.network, c->batch + 2);
+        load(b.network, c->batch + 2);
+        nn_network_forward(a.network, c->batch + 2, NN_PHASE_INFERENCE, NULL);
+        nn_network_forward(b.network, c->batch + 2, NN_PHASE_INFERENCE, NULL);
+        what = first_difference(a.network, b.network, c->batch + 2, false);
+        if (what) {
+            fail_msg("%s, inference: %s differs", c->name, what);
+        }
+        test_network_destroy(&a);
+        test_network_destroy(&b);
+    }
+}
+
+static void an_inference_plan_agrees_with_a_training_plan(void **state)
+{
+    (void)state;
+    for (size_t i = 0; case_at(i); i++) {
+        const struct test_network_case *c = case_at(i);
+        struct test_network a = build(c, &(struct nn_network_options){0});
+        struct nn_network_options options = {.phase = NN_PHASE_INFERENCE, .weights_of = a.network};
+        struct test_network b = build(c, &options);
+        load(a.network, c->batch);
+        load(b.network, c->batch);
+        nn_network_forward(a.network, c->batch, NN_PHASE_INFERENCE, NULL);
+        nn_network_forward(b.network, c->batch, NN_PHASE_INFERENCE, NULL);
+        if (!is_close(nn_network_output(a.network), nn_network_output(b.network),
+                      c->batch * c->classes, 0)) {
+            fail_msg("%s: the plans differ", c->name);
+        }
+        test_network_destroy(&b);
+        test_network_destroy(&a);
+    }
+}
+
+/* ---- kept layers ---- */
+
+/* Keeping a layer changes how layers are fused and placed, but not what they compute. */
+static void every_layer_can_be_kept(void **state)
+{
+    (void)state;
+    for (size_t i = 2; case_at(i); i++) { /* the first two are large and plain to see */
+        const struct test_network_case *c = case_at(i);
+        const struct nn_network_options plain = {.operators = NN_OPERATORS_PLAIN};
+        struct test_network none = build(c, &plain);
+        step(none.network, c->batch);
+        const struct nn_description *graph = none.description;
+        for (size_t n = 0; n < graph->n_nodes; n++) {
+            const char *name = graph->nodes[n].layer.name;
+            if (strcmp(name, "softmax") == 0 || strcmp(name, "in") == 0) {
+                continue;
+            }
+            struct nn_network_options fast = {.kept = &name, .n_kept = 1};
+            struct nn_network_options kept_plain = {
+                .operators = NN_OPERATORS_PLAIN, .kept = &name, .n_kept = 1};
+            struct test_network a = build(c, &fast);
+            struct test_network b = build(c, &kept_plain);
+            struct nn_layer_view x;
+            struct nn_layer_view y;
+            step(a.network, c->batch);
+            step(b.network, c->batch);
+            const char *what = first_difference(a.network, none.network, c->batch, true);
+            if (what) {
+                fail_msg("%s keeping %s: %s differs", c->name, name, what);
+            }
+            assert_true(nn_network_activation(a.network, name, &x));
+            assert_true(nn_network_activation(b.network, name, &y));
+            size_t rows = c->batch * y.height * y.width;
+            for (size_t r = 0; r < rows; r++) {
+                for (size_t k = 0; k < y.channels; k++) {
+                    double d = fabs((double)(x.data[r * x.ld + k] - y.data[r * y.ld + k]));
+                    double g =
+                        fabs((double)(x.grad[r * x.grad_ld + k] - y.grad[r * y.grad_ld + k]));
+                    if (!(d < 1e-4 && g < 1e-4)) {
+                        fail_msg("%s: kept %s differs at row %zu", c->name, name, r);
+                    }
+                }
+            }
+            test_network_destroy(&a);
+            test_network_destroy(&b);
+        }
+        test_network_destroy(&none);
+    }
+}
+
+/* ---- bits ---- */
+
+/* Scores, gradients and running statistics after some steps, as one array. */
+static nn_real *results(const struct test_network_case *c, struct nn_pool *pool, size_t threads,
+                        size_t *out_count)
+{
+    const struct nn_network_options options = {.pool = pool};
+    struct test_network t = build(c, &options);
+    nn_pool_set_threads(pool, threads);
+    for (int i = 0; i < 3; i++) {
+        step(t.network, c->batch);
+    }
+    size_t n = c->batch * nn_network_output_size(t.network);
+    for (size_t i = 0; i < nn_network_parameter_count(t.network); i++) {
+        n += 2 * nn_network_parameter(t.network, i)->count;
+    }
+    nn_real *all = calloc(n, sizeof *all);
+    assert_non_null(all);
+    size_t used = c->batch * nn_network_output_size(t.network);
+    memcpy(all, nn_network_output(t.network), used * sizeof *all);
+    for (size_t i = 0; i < nn_network_parameter_count(t.network); i++) {
+        const struct nn_parameter *p = nn_network_parameter(t.network, i);
+        memcpy(all + used, p->value, p->count * sizeof *all);
+        used += p->count;
+        if (p->grad) {
+            memcpy(all + used, p->grad, p->count * sizeof *all);
+            used += p->count;
+        }
+    }
+    test_network_destroy(&t);
+    *out_count = used;
+    return all;
+}
+
+static void bits_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    struct nn_pool *pool = NULL;
+    struct nn_error err = {0};
+    assert_int_equal(nn_pool_create(NULL, 3, &pool, &err), NN_OK);
+    for (size_t i = 0; case_at(i); i++) {
+        const struct test_network_case *c = case_at(i);
+        size_t n = 0;
+        nn_real *one = results(c, pool, 1, &n);
+        for (size_t threads = 1; threads <= 3; threads++) {
+            nn_real *more = results(c, pool, threads, &n);
+            if (memcmp(one, more, n * sizeof *one) != 0) {
+                fail_msg("%s: %zu threads give other bits", c->name, threads);
+            }
+            free(more);
+        }
+        free(one);
+    }
+    nn_pool_destroy(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(optimised_and_plain_agree),
+        cmocka_unit_test(an_inference_plan_agrees_with_a_training_plan),
+        cmocka_unit_test(every_layer_can_be_kept),
+        cmocka_unit_test(bits_do_not_depend_on_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
