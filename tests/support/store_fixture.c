@@ -24,17 +24,24 @@ static struct store *open_store(const char *conninfo)
     return store;
 }
 
-/* The migrated database that others are copied from, made at its first use. */
-static void ensure_template(const struct test_postgres *postgres)
+/* Migrates the database of the server at its first use, and empties it at every other. */
+static void ensure_empty_database(const struct test_postgres *postgres, const char *conninfo)
 {
+    static const char EMPTY[] =
+        "set session_replication_role = replica;"
+        "do $$ declare t regclass; begin for t in select oid from pg_class where relkind = 'r' and"
+        " relnamespace = 'public'::regnamespace and relname not in ('schema_migration', 'project')"
+        " loop execute format('delete from %s', t); end loop; end $$;"
+        "delete from project where name <> 'default';"
+        "update project set max_running = null;"
+        "do $$ begin execute format('alter database %I reset all', current_database()); end $$";
     char admin[TEST_CONNINFO_SIZE];
-    char conninfo[TEST_CONNINFO_SIZE];
     test_postgres_conninfo(postgres, "postgres", admin);
-    if (test_sql_number(admin, "select count(*) from pg_database where datname = 'migrated'") > 0) {
+    if (test_sql_number(admin, "select count(*) from pg_database where datname = 'assay'") > 0) {
+        test_sql(conninfo, EMPTY);
         return;
     }
-    test_sql(admin, "create database migrated");
-    test_postgres_conninfo(postgres, "migrated", conninfo);
+    test_sql(admin, "create database assay");
     struct store *store = open_store(conninfo);
     struct store_migrated migrated;
     struct sv_error err = {0};
@@ -48,15 +55,8 @@ static void ensure_template(const struct test_postgres *postgres)
 void store_fixture_open(struct store_fixture *fixture, struct test_postgres *postgres)
 {
     *fixture = (struct store_fixture){.postgres = postgres};
-    ensure_template(postgres);
-    char admin[TEST_CONNINFO_SIZE];
-    char name[40] = "t";
-    char sql[160];
-    sv_id_make(name + 1);
-    test_postgres_conninfo(postgres, "postgres", admin);
-    (void)snprintf(sql, sizeof sql, "create database %s template migrated", name);
-    test_sql(admin, sql);
-    test_postgres_conninfo(postgres, name, fixture->conninfo);
+    test_postgres_conninfo(postgres, "assay", fixture->conninfo);
+    ensure_empty_database(postgres, fixture->conninfo);
     fixture->store = open_store(fixture->conninfo);
     (void)snprintf(fixture->scope.project_id, sizeof fixture->scope.project_id, "%s",
                    STORE_DEFAULT_PROJECT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A fresh, migrated database with a store on it, and short ways to what most tests of the store and
- * of its callers need: a ready data set, a job with trials, a worker, a claim.
+ * An empty, migrated database with a store on it, and short ways to what most tests of the store
+ * and of its callers need: a ready data set, a job with trials, a worker, a claim.
  *
  *     int main(void) { ... cmocka_run_group_tests(tests, test_postgres_setup,
  * test_postgres_teardown); } each test: struct store_fixture fixture; store_fixture_open(&fixture,
@@ -24,7 +24,7 @@ struct store_fixture {
     struct sv_error err; /* of the last failed call */
 };
 
-/* Makes a database of its own (a copy of one that was migrated once per server). */
+/* The server's one database, migrated and emptied: one fixture at a time. */
 void store_fixture_open(struct store_fixture *fixture, struct test_postgres *postgres);
 void store_fixture_close(struct store_fixture *fixture);
 
