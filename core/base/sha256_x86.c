@@ -10,12 +10,23 @@
 #include <cpuid.h>
 #include <immintrin.h>
 
-bool nn_sha256_has_instructions(void)
+static bool ask_processor(void)
 {
     unsigned a, b, c, d;
     /* leaf 7, EBX bit 29: SHA; leaf 1, ECX bits 9 and 19: SSSE3, SSE4.1 */
     bool sha = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1) != 0;
     return sha && __get_cpuid(1, &a, &b, &c, &d) && (c >> 9 & 1) != 0 && (c >> 19 & 1) != 0;
+}
+
+bool nn_sha256_has_instructions(void)
+{
+    /* cpuid traps in a virtual machine, some 70 microseconds: asked once. Every thread would write
+     * the same value. */
+    static _Atomic int known; /* 0: not asked yet, 1: no, 2: yes */
+    if (known == 0) {
+        known = ask_processor() ? 2 : 1;
+    }
+    return known == 2;
 }
 
 #define SHA_TARGET __attribute__((target("sha,sse4.1,ssse3")))

@@ -182,18 +182,22 @@ static enum nn_status read_labels(struct nn_import *import, const struct nn_impo
     if (status == NN_OK && n > ITEMS_MAX) {
         status = nn_fail(import->err, NN_ERR_LIMIT, "\"%.100s\" says it has %zu labels", r.name, n);
     }
+    uint8_t *values = status == NN_OK ? malloc(n + 1) : NULL;
+    if (status == NN_OK && !values) {
+        status = nn_fail(import->err, NN_ERR_MEMORY, "no memory for %zu labels", n);
+    }
     if (status == NN_OK) {
-        labels->values[part] = malloc(n + 1);
-        status = labels->values[part]
-                     ? read_exactly(import, &r, labels->values[part], n)
-                     : nn_fail(import->err, NN_ERR_MEMORY, "no memory for %zu labels", n);
+        status = read_exactly(import, &r, values, n);
     }
     if (status == NN_OK) {
         status = expect_end(import, &r);
     }
-    for (size_t i = 0; status == NN_OK && i < n; i++) {
-        labels->seen[labels->values[part][i]]++;
+    if (status == NN_OK && values) {
+        for (size_t i = 0; i < n; i++) {
+            labels->seen[values[i]]++;
+        }
     }
+    labels->values[part] = values;
     labels->count[part] = n;
     labels->total += n;
     nn_archive_close(r.stream);
