@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/base.h"
 #include "server/changes/changes_internal.h"
 #include "server/http/query.h"
 
@@ -83,6 +84,7 @@ static size_t weight(const struct changes_answer *answer)
     return sizeof *answer + answer->key_size + answer->size;
 }
 
+/* *link must not be NULL. */
 static void remove_at(struct changes_answers *answers, struct changes_answer **link)
 {
     struct changes_answer *answer = *link;
@@ -127,7 +129,11 @@ bool changes_answer_get(struct changes *changes, const struct http_request *req,
         memcpy(copy, answer->data + answer->key_size, size);
     }
     (void)pthread_mutex_unlock(&changes->mutex);
-    if (!copy || !type || http_response_bytes_take(resp, 200, type, copy, size) != SV_OK) {
+    if (!copy || !type) {
+        free(copy);
+        return false;
+    }
+    if (http_response_bytes_take(resp, 200, type, copy, size) != SV_OK) {
         return false;
     }
     http_response_etag(resp, etag);
@@ -178,8 +184,10 @@ void changes_answer_put(struct changes *changes, const struct http_request *req,
         remove_at(answers, link);
     }
     while (answers->oldest && answers->bytes + total > answers->max_bytes) {
-        struct changes_answer *old = answers->oldest;
-        remove_at(answers, link_find(answers, old->hash, old->data));
+        struct changes_answer **old =
+            link_find(answers, answers->oldest->hash, answers->oldest->data);
+        NN_ASSERT(*old == answers->oldest);
+        remove_at(answers, old);
     }
     link = link_find(answers, answer->hash, key); /* removals may have moved the end */
     answer->next = NULL;

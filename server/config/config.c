@@ -183,6 +183,25 @@ static enum sv_status read_flags(const struct cfg_option *options, size_t count,
     return SV_OK;
 }
 
+static enum sv_status set_all(const struct cfg_option *options, size_t count,
+                              const struct source *sources, struct cfg *cfg, struct sv_error *err)
+{
+    size_t bytes = 1;
+    for (size_t i = 0; i < count; i++) {
+        bytes += strlen(sources[i].text) + 1;
+    }
+    char *storage = calloc(1, bytes);
+    if (!storage) {
+        return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+    }
+    cfg->storage = storage;
+    enum sv_status status = SV_OK;
+    for (size_t i = 0; i < count && status == SV_OK; i++) {
+        status = set_option(&options[i], &sources[i], cfg, &storage, err);
+    }
+    return status;
+}
+
 enum sv_status cfg_load(int *inout_argc, char **argv, char *const *environment, struct cfg *out_cfg,
                         struct sv_error *err)
 {
@@ -202,16 +221,8 @@ enum sv_status cfg_load(int *inout_argc, char **argv, char *const *environment, 
         sources[i] = (struct source){text ? text : options[i].def, names[i]};
     }
     status = read_flags(options, count, inout_argc, argv, sources, err);
-    size_t bytes = 1;
-    for (size_t i = 0; i < count; i++) {
-        bytes += strlen(sources[i].text) + 1;
-    }
-    if (status == SV_OK && !(cfg.storage = calloc(1, bytes))) {
-        status = sv_fail(err, SV_ERR_INTERNAL, "out of memory");
-    }
-    char *storage = cfg.storage;
-    for (size_t i = 0; i < count && status == SV_OK; i++) {
-        status = set_option(&options[i], &sources[i], &cfg, &storage, err);
+    if (status == SV_OK) {
+        status = set_all(options, count, sources, &cfg, err);
     }
     if (status == SV_OK) {
         *out_cfg = cfg;

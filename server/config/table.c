@@ -34,7 +34,9 @@ void cfg_flag_name(const struct cfg_option *option, char *out, size_t out_size)
 {
     (void)snprintf(out, out_size, "--%s", option->key);
     for (char *p = out; *p; p++) {
-        *p = *p == '_' ? '-' : *p;
+        if (*p == '_') {
+            *p = '-';
+        }
     }
 }
 

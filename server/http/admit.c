@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 /* Headers of which a second one would be read differently by different parsers. */
 static const char *const SINGLE_HEADERS[] = {"Host",

@@ -7,10 +7,16 @@
 #include <string.h>
 
 #include "core/json/json.h"
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 #define STREAM_BLOCK (64u << 10)
 _Static_assert(MHD_SIZE_UNKNOWN == UINT64_MAX, "both mean a body of unknown size");
+
+/* libmicrohttpd asks for bytes it could write to, and does not. */
+union lasting {
+    const void *given;
+    void *wanted;
+};
 
 static void header_add(struct MHD_Response *answer, const char *name, const char *value)
 {
@@ -47,7 +53,8 @@ static struct MHD_Response *body_make(struct http_exchange *ex)
         }
         break;
     case HTTP_KIND_STATIC:
-        answer = MHD_create_response_from_buffer(resp->size, resp->bytes, MHD_RESPMEM_PERSISTENT);
+        answer = MHD_create_response_from_buffer(
+            resp->size, ((union lasting){.given = resp->lasting}).wanted, MHD_RESPMEM_PERSISTENT);
         break;
     case HTTP_KIND_FILE:
         answer = MHD_create_response_from_fd64(resp->size, resp->fd);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "core/json/json.h"
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 #define JSON_DEPTH_MAX 32
 

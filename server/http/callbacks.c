@@ -10,7 +10,7 @@
 
 #include "server/base/clock.h"
 #include "server/base/ids.h"
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 #define POOL_BYTES     (128u << 10) /* per connection: headers, and one piece of a body */
 #define POOL_INCREMENT (64u << 10)

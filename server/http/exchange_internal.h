@@ -16,18 +16,13 @@
  * suspension; body_more then takes nothing.
  * 3. It is freed in one place, the completed callback, which libmicrohttpd runs on the I/O thread
  *    and never for a suspended connection.
- * 4. server->mutex guards the queue, the slots and the counters beside them. connections_mutex
- *    guards the list of connections. Neither is held while libmicrohttpd is called, and never both.
  */
 #ifndef HTTP_EXCHANGE_INTERNAL_H
 #define HTTP_EXCHANGE_INTERNAL_H
 
 #include <microhttpd.h>
-#include <pthread.h>
-#include <stdatomic.h>
 
 #include "core/base/memory.h"
-#include "server/config/config.h"
 #include "server/http/request.h"
 #include "server/http/response.h"
 #include "server/http/server.h"
@@ -96,9 +91,10 @@ struct http_response {
     enum http_kind kind;
     int status;
     const char *type;
-    void *bytes;
+    void *bytes;         /* BYTES */
+    const void *lasting; /* STATIC */
     uint64_t size;
-    int fd;
+    int fd; /* FILE; -1: none */
     struct http_stream *stream;
     struct http_pair headers[HTTP_OWN_HEADERS];
     size_t header_count;
@@ -118,24 +114,7 @@ struct http_body_state {
     uint64_t swallowed; /* bytes dropped since error */
 };
 
-/* The connection, for deadlines. Lives from accept to close. */
-enum http_conn_phase {
-    HTTP_CONN_HEADERS,
-    HTTP_CONN_IDLE,
-    HTTP_CONN_BODY,
-    HTTP_CONN_OURS,
-    HTTP_CONN_SENDING
-};
-struct http_connection {
-    struct http_connection *prev, *next; /* guarded by connections_mutex */
-    int fd;
-    bool cut; /* by the sweep; guarded by connections_mutex */
-    bool loopback;
-    char peer[64];
-    _Atomic(enum http_conn_phase) phase;
-    _Atomic int64_t since_ms;
-    _Atomic uint64_t bytes; /* of the body in this phase */
-};
+struct http_connection;
 
 struct http_exchange {
     struct http_request request; /* first: public functions come back from it */
@@ -171,52 +150,14 @@ struct http_exchange {
     char request_id[72];
 };
 
-/* A parked request. generation rises when the slot changes hands or is armed anew. */
-enum http_slot_state { HTTP_SLOT_FREE, HTTP_SLOT_ARMED, HTTP_SLOT_PARKED };
-struct http_slot {
-    enum http_slot_state state;
-    uint32_t generation;
-    uint32_t next_free;
-    struct http_exchange *exchange;
-    bool woken; /* while armed */
-    int64_t deadline_ms;
-};
-
-struct http_server {
-    struct http_settings settings;
-    const struct cfg *config;
-    struct MHD_Daemon *daemon;
-    int listen_fd;
-    char host[64];
-    uint16_t port;
-    bool any_literal_host; /* not listening on loopback: any address is a good Host */
-    atomic_bool draining;
-
-    pthread_mutex_t mutex;
-    pthread_cond_t work; /* queue not empty, or stopping */
-    pthread_cond_t tick; /* timer: stopping */
-    struct http_exchange *head, *tail;
-    size_t queued; /* includes places reserved by an I/O thread */
-    size_t running, parked;
-    bool pool_stopped, timer_stopped;
-    struct http_slot *slots;
-    uint32_t slot_count, first_free;
-
-    pthread_mutex_t connections_mutex;
-    struct http_connection *connections;
-
-    pthread_t *threads;
-    unsigned thread_count;
-    pthread_t timer;
-    bool timer_running;
-
-    atomic_uint_fast64_t requests, by_class[6], refused_queue, open_connections, exchanges;
-};
-
 static inline struct http_exchange *http_exchange_of(const struct http_request *req)
 {
     /* the public struct is the first member, and handlers get it const */
-    return (struct http_exchange *)(uintptr_t)req;
+    union {
+        const struct http_request *given;
+        struct http_exchange *wanted;
+    } as = {req};
+    return as.wanted;
 }
 
 /* admit.c: all checks that need only the headers. SV_OK, or what to answer; may set ex->close. */
@@ -227,9 +168,6 @@ bool http_is_problem_closing(enum sv_status status);
 /* router.c: path -> route. Sets route and segments' names; for 405 and OPTIONS fills allow. */
 SV_MUST_CHECK enum sv_status http_route_find(struct http_exchange *ex, const char *method,
                                              struct sv_error *err);
-SV_MUST_CHECK enum sv_status http_route_table_check(const struct http_settings *settings,
-                                                    struct sv_error *err);
-
 /* body.c */
 SV_MUST_CHECK enum sv_status http_body_admit(struct http_exchange *ex, struct sv_error *err);
 SV_MUST_CHECK enum sv_status http_body_begin(struct http_exchange *ex, struct sv_error *err);
@@ -240,45 +178,13 @@ void http_body_write(struct http_exchange *ex);
 SV_MUST_CHECK enum sv_status http_body_finish(struct http_exchange *ex, struct sv_error *err);
 void http_body_deinit(struct http_exchange *ex);
 
-/* pool.c */
-/* A place in the queue; false when it is full (must_fit: only when stopped). */
-bool http_pool_reserve(struct http_server *server, bool must_fit);
-void http_pool_push_reserved(struct http_server *server, struct http_exchange *ex);
-SV_MUST_CHECK enum sv_status http_pool_start(struct http_server *server, struct sv_error *err);
-void http_pool_stop(struct http_server *server);
-/* server->mutex held. */
-void http_pool_push_locked(struct http_server *server, struct http_exchange *ex);
+/* Gives it back to its I/O thread; it may be freed at once. */
 void http_exchange_resume(struct http_exchange *ex);
 
 /* run.c: what a request thread does with an exchange; the caller no longer owns it afterwards. */
 void http_exchange_run(struct http_exchange *ex, void *state);
 /* The queue is gone: answer without running. */
 void http_exchange_abandon(struct http_exchange *ex);
-
-/* park.c */
-SV_MUST_CHECK enum sv_status http_park_init(struct http_server *server, uint32_t count,
-                                            struct sv_error *err);
-void http_park_deinit(struct http_server *server);
-/* After the handler: true when the request is parked or queued again, false when it may go on. */
-bool http_park_commit(struct http_exchange *ex, int64_t deadline_ms);
-SV_MUST_CHECK enum sv_status http_park_arm(struct http_exchange *ex, struct http_ticket *out_ticket,
-                                           struct sv_error *err);
-void http_park_release(struct http_exchange *ex);
-void http_park_wake_all(struct http_server *server, enum http_wake why);
-/* Deadlines; called by the timer. */
-void http_park_tick(struct http_server *server, int64_t now_ms, bool look_for_gone);
-
-/* timer.c */
-SV_MUST_CHECK enum sv_status http_timer_start(struct http_server *server, struct sv_error *err);
-void http_timer_stop(struct http_server *server);
-void http_connection_phase(struct http_connection *connection, enum http_conn_phase phase);
-
-/* listen.c */
-SV_MUST_CHECK enum sv_status http_listen(struct http_server *server, struct sv_error *err);
-bool http_host_is_allowed(const struct http_server *server, const char *host);
-
-/* callbacks.c */
-SV_MUST_CHECK enum sv_status http_daemon_start(struct http_server *server, struct sv_error *err);
 
 /* answer.c: response -> MHD_Response. Sets ex->answer; frees what the response held. */
 void http_answer_make(struct http_exchange *ex);

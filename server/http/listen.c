@@ -10,15 +10,16 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 /* "host:port", "[v6]:port" -> host without brackets, port text. */
 static bool address_split(const char *text, char *out_host, size_t host_size, char *out_port,
                           size_t port_size)
 {
     const char *colon = strrchr(text, ':');
-    if (!colon || strlen(colon + 1) >= port_size || !colon[1] ||
-        strspn(colon + 1, "0123456789") != strlen(colon + 1) || atoi(colon + 1) > UINT16_MAX) {
+    size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+    if (!digits || colon[1 + digits] || digits >= port_size ||
+        strtol(colon + 1, NULL, 10) > UINT16_MAX) {
         return false;
     }
     size_t size = (size_t)(colon - text);
@@ -31,7 +32,7 @@ static bool address_split(const char *text, char *out_host, size_t host_size, ch
     }
     memcpy(out_host, text, size);
     out_host[size] = '\0';
-    (void)strcpy(out_port, colon + 1);
+    memcpy(out_port, colon + 1, digits + 1);
     return true;
 }
 
@@ -64,13 +65,16 @@ static int socket_bind(const struct addrinfo *info, int *out_errno)
 
 static uint16_t socket_port(int fd)
 {
-    struct sockaddr_storage address;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address = {.v6 = {0}};
     socklen_t size = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) {
+    if (getsockname(fd, &address.any, &size) != 0) {
         return 0;
     }
-    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                               : ((struct sockaddr_in *)&address)->sin_port);
+    return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
 enum sv_status http_listen(struct http_server *server, struct sv_error *err)
@@ -84,7 +88,7 @@ enum sv_status http_listen(struct http_server *server, struct sv_error *err)
                                  "listen must be host:port or [address]:port");
     }
     int rc = getaddrinfo(server->host, port, &hints, &info);
-    if (rc != 0) {
+    if (rc != 0 || !info) {
         return sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "listen", "listen address: %s",
                                  gai_strerror(rc));
     }

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 
 #include "server/base/clock.h"
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 #define NO_SLOT UINT32_MAX
 

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 bool http_pool_reserve(struct http_server *server, bool must_fit)
 {

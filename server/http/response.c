@@ -36,6 +36,7 @@ static void body_set(struct http_response *resp, enum http_kind kind, int status
     kept.status = status;
     kept.type = type;
     kept.bytes = NULL;
+    kept.lasting = NULL;
     kept.size = 0;
     kept.fd = -1;
     kept.stream = NULL;
@@ -85,7 +86,7 @@ void http_response_static(struct http_response *resp, int status, const char *ty
                           const void *bytes, size_t size)
 {
     body_set(resp, HTTP_KIND_STATIC, status, type);
-    resp->bytes = (void *)(uintptr_t)bytes; /* never freed or written */
+    resp->lasting = bytes;
     resp->size = size;
 }
 
@@ -133,7 +134,10 @@ void http_response_filename(struct http_response *resp, const char *name)
     size_t used = 0;
     for (const char *p = name; *p && used + 1 < sizeof text; p++) {
         bool plain = *p > ' ' && *p < 0x7f && !strchr("\"\\/%;:*?<>|", *p);
-        text[used++] = plain ? *p : '_';
+        text[used++] = *p;
+        if (!plain) {
+            text[used - 1] = '_';
+        }
     }
     text[used] = '\0';
     (void)snprintf(value, sizeof value, "attachment; filename=\"%s\"", used ? text : "download");

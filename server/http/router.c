@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "server/base/ids.h"
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 /* Does one segment of a pattern (up to '/') match? */
 static bool segment_matches(const char *pattern, size_t size, const char *segment)

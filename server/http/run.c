@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 static enum sv_status authenticate(struct http_exchange *ex, void *state, struct sv_error *err)
 {

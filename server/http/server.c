@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "server/base/clock.h"
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 #define WAIT_MS 10
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "server/base/clock.h"
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 #define HEARTBEAT_MS     15000
 #define EVENTS_LIFE_MS   3600000

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "server/base/clock.h"
-#include "server/http/exchange_internal.h"
+#include "server/http/server_internal.h"
 
 #define TICK_MS         250
 #define TICKS_A_LOOK    4 /* whether clients of parked requests are still there */
