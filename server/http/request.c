@@ -184,6 +184,14 @@ struct http_server *http_request_server(const struct http_request *req)
     return http_exchange_of(req)->server;
 }
 
+/* Finalizer of splitmix64: without it sums of FNV hashes collide when two values trade places. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
 /* Order of the parameters does not matter: each pair is hashed, and the hashes are added. */
 uint64_t http_query_hash(const struct http_request *req)
 {
@@ -192,7 +200,8 @@ uint64_t http_query_hash(const struct http_request *req)
     for (size_t i = 0; i < ex->pair_count; i++) {
         const struct http_pair *pair = &ex->pairs[i];
         if (strcmp(pair->name, "wait") != 0) {
-            sum += http_hash(http_hash(http_hash(HTTP_HASH_SEED, pair->name), "="), pair->value);
+            sum +=
+                mix(http_hash(http_hash(http_hash(HTTP_HASH_SEED, pair->name), "="), pair->value));
         }
     }
     return sum;
