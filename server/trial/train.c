@@ -215,6 +215,12 @@ static int train(struct trial_link *link, const struct trial_start *start)
         fill_setup(start, &ground, &setup);
         status = run(link, &setup, &result, &err);
     }
+    if (result) { /* progress is told about once a second: say where it ended */
+        on_progress(link, &(struct nn_training_progress){.step = result->step,
+                                                         .total_steps = result->total_steps,
+                                                         .epoch = result->epoch,
+                                                         .phase = ""});
+    }
     if (status == NN_ERR_CANCELLED) {
         say_done(link, "cancelled", NULL);
     } else if (status == NN_ERR_DIVERGED && result) {
