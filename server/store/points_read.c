@@ -285,7 +285,7 @@ static enum sv_status read_revision(struct store_conn *conn, struct reading *rea
     sql_text(&params, reading->trial_id);
     sql_text(&params, reading->scope->project_id);
     enum sv_status st = sql_run(conn,
-                                "select j.revision from trial t join job j on j.id = t.job_id"
+                                "select j.id, j.revision from trial t join job j on j.id = t.job_id"
                                 " where t.id = $1 and t.project_id = $2",
                                 &params, &rows, err);
     if (st != SV_OK) {
@@ -293,6 +293,7 @@ static enum sv_status read_revision(struct store_conn *conn, struct reading *rea
     }
     if (rows.n > 0) {
         struct sql_reader r = {.rows = &rows};
+        sql_read_id(&r, reading->list.job_id);
         reading->list.job_revision = sql_read_int(&r);
     } else {
         st = store_not_found("trial", err);
