@@ -62,6 +62,28 @@ json_t *api_picked_take(json_t *rows, const struct http_list *fields);
 /* {"items": rows, "next_cursor": next or null}; rows is transferred, NULL gives NULL. */
 json_t *api_list_take(json_t *rows, const char *next);
 
+/* A query table and the struct it decodes into. */
+struct api_params {
+    const struct http_param *table;
+    size_t count;
+    void *out;
+};
+
+/* A page of a store list. The store's cursors say where to go on, not in which list: the signature
+ * binds them to the filters and the sort of the query (everything but limit, cursor, wait, fields).
+ */
+struct api_page {
+    struct store_page store;
+    uint64_t signature;
+};
+/* SV_ERR_INVALID_PARAMETER "cursor" for one that was made for another query. */
+SV_MUST_CHECK enum sv_status api_page_open(const struct api_params *params, int64_t limit,
+                                           const char *cursor, struct api_page *out_page,
+                                           struct sv_error *err);
+/* The store's next cursor as the client gets it, in the request's memory; NULL stays NULL. */
+const char *api_page_next(const struct http_request *req, const struct api_page *page,
+                          const char *next);
+
 /* ------------------------------------------------------------------------------------- polls */
 
 /* A read of something with a revision: answered with 304, parked, or from an answer kept, without a

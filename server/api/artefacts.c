@@ -51,10 +51,14 @@ enum sv_status api_trials_log(void *state, const struct http_request *req,
     if (st != SV_OK || done) {
         return st;
     }
-    struct store_page page = {.limit = (size_t)query.limit, .cursor = query.cursor};
-    st = store_log_read(ctx->store, &read.scope, read.id, &page, &read.memory, &list, err);
+    struct api_page page;
+    st = api_page_open(&params, query.limit, query.cursor, &page, err);
     if (st == SV_OK) {
-        json = api_list_take(encode_log(&list), list.next);
+        st =
+            store_log_read(ctx->store, &read.scope, read.id, &page.store, &read.memory, &list, err);
+    }
+    if (st == SV_OK) {
+        json = api_list_take(encode_log(&list), api_page_next(req, &page, list.next));
     }
     return api_trial_read_end_take(ctx, req, out_resp, &read, st, json, err);
 }

@@ -137,8 +137,13 @@ enum sv_status api_datasets_list(void *state, const struct http_request *req,
     struct store_memory memory = {0};
     struct store_dataset_list list;
     struct api_list_poll poll;
+    struct api_params params = {LIST_PARAMS, API_COUNT(LIST_PARAMS), &query};
+    struct api_page page;
     bool done = false;
     enum sv_status st = http_query_decode(req, LIST_PARAMS, API_COUNT(LIST_PARAMS), &query, err);
+    if (st == SV_OK) {
+        st = api_page_open(&params, query.limit, query.cursor, &page, err);
+    }
     if (st == SV_OK) {
         st = api_list_begin(ctx, req, out_resp, query.wait, &poll, &done, err);
     }
@@ -152,8 +157,7 @@ enum sv_status api_datasets_list(void *state, const struct http_request *req,
         .search = query.search,
         .sort = SORT_OF[query.sort],
     };
-    struct store_page page = {.limit = (size_t)query.limit, .cursor = query.cursor};
-    st = store_datasets_list(ctx->store, &scope, &filter, &page, &memory, &list, err);
+    st = store_datasets_list(ctx->store, &scope, &filter, &page.store, &memory, &list, err);
     if (st == SV_OK) {
         json_t *rows = json_array();
         for (size_t i = 0; rows && i < list.n; i++) {
@@ -161,8 +165,9 @@ enum sv_status api_datasets_list(void *state, const struct http_request *req,
             rows = api_append_take(rows, api_dataset_encode(&list.rows[i], true));
         }
         rows = api_picked_take(rows, &query.fields);
-        st = api_list_end_take(ctx, req, out_resp, &poll,
-                               rows ? api_list_take(rows, list.next) : NULL, err);
+        st = api_list_end_take(
+            ctx, req, out_resp, &poll,
+            rows ? api_list_take(rows, api_page_next(req, &page, list.next)) : NULL, err);
     }
     store_memory_clear(&memory);
     return st;

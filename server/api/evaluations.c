@@ -229,9 +229,12 @@ enum sv_status api_trials_predictions(void *state, const struct http_request *re
         return st;
     }
     struct store_prediction_filter filter = {.part = PARTS[query.part], .wrong = query.wrong};
-    struct store_page page = {.limit = (size_t)query.limit, .cursor = query.cursor};
-    st = store_confusion_get(ctx->store, &read.scope, read.id, filter.part, &read.memory, &matrix,
-                             err);
+    struct api_page page;
+    st = api_page_open(&params, query.limit, query.cursor, &page, err);
+    if (st == SV_OK) {
+        st = store_confusion_get(ctx->store, &read.scope, read.id, filter.part, &read.memory,
+                                 &matrix, err);
+    }
     if (st == SV_OK) {
         st = class_index(&matrix, "true", query.truth, &filter.truth, err);
     }
@@ -239,11 +242,12 @@ enum sv_status api_trials_predictions(void *state, const struct http_request *re
         st = class_index(&matrix, "predicted", query.predicted, &filter.predicted, err);
     }
     if (st == SV_OK) {
-        st = store_predictions_list(ctx->store, &read.scope, read.id, &filter, &page, &read.memory,
-                                    &list, err);
+        st = store_predictions_list(ctx->store, &read.scope, read.id, &filter, &page.store,
+                                    &read.memory, &list, err);
     }
     if (st == SV_OK) {
-        json = api_list_take(encode_predictions(&list, &matrix, read.dataset_id), list.next);
+        json = api_list_take(encode_predictions(&list, &matrix, read.dataset_id),
+                             api_page_next(req, &page, list.next));
     }
     return api_trial_read_end_take(ctx, req, out_resp, &read, st, json, err);
 }

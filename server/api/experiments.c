@@ -47,17 +47,23 @@ enum sv_status api_experiments_list(void *state, const struct http_request *req,
     struct store_experiment_list list;
     api_scope(req, &scope);
     enum sv_status st = http_query_decode(req, LIST_PARAMS, API_COUNT(LIST_PARAMS), &query, err);
-    struct store_page page = {.limit = (size_t)query.limit, .cursor = query.cursor};
+    struct api_params params = {LIST_PARAMS, API_COUNT(LIST_PARAMS), &query};
+    struct api_page page;
     if (st == SV_OK) {
-        st = store_experiments_list(ctx->store, &scope, query.search, &page, &memory, &list, err);
+        st = api_page_open(&params, query.limit, query.cursor, &page, err);
+    }
+    if (st == SV_OK) {
+        st = store_experiments_list(ctx->store, &scope, query.search, &page.store, &memory, &list,
+                                    err);
     }
     if (st == SV_OK) {
         json_t *rows = json_array();
         for (size_t i = 0; i < list.n; i++) {
             rows = api_append_take(rows, encode(&list.rows[i]));
         }
-        st = http_response_json_take(
-            out_resp, 200, api_list_take(api_picked_take(rows, &query.fields), list.next));
+        st = http_response_json_take(out_resp, 200,
+                                     api_list_take(api_picked_take(rows, &query.fields),
+                                                   api_page_next(req, &page, list.next)));
     }
     store_memory_clear(&memory);
     return st;

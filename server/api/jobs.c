@@ -127,6 +127,32 @@ static const struct http_param LIST_PARAMS[] = {
     {"fields", HTTP_PARAM_LIST, QUERY(fields), 0, 64, FIELDS},
 };
 
+/* RFC 3339, by shape: the database knows the ranges, but also words such as "yesterday". */
+static enum sv_status check_time(const char *name, const char *text, struct sv_error *err)
+{
+    static const char shape[] = "dddd-dd-ddTdd:dd:dd";
+    size_t i = 0;
+    for (; text && shape[i]; i++) {
+        bool fits = shape[i] == 'd' ? text[i] >= '0' && text[i] <= '9' : text[i] == shape[i];
+        if (!fits) {
+            break;
+        }
+    }
+    if (!text) {
+        return SV_OK;
+    }
+    bool ends = false;
+    if (!shape[i]) {
+        const char *rest = text + i;
+        rest += rest[0] == '.' ? 1 + strspn(rest + 1, "0123456789") : 0;
+        ends = strcmp(rest, "Z") == 0 || ((rest[0] == '+' || rest[0] == '-') && strlen(rest) == 6 &&
+                                          rest[3] == ':' && strspn(rest + 1, "0123456789:") == 5);
+    }
+    return ends ? SV_OK
+                : sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, name,
+                                    "must be a time as 2026-01-02T03:04:05Z");
+}
+
 /* GET /v1/jobs. 400 for a wrong parameter. */
 enum sv_status api_jobs_list(void *state, const struct http_request *req,
                              struct http_response *out_resp, struct sv_error *err)
@@ -137,8 +163,19 @@ enum sv_status api_jobs_list(void *state, const struct http_request *req,
     struct store_memory memory = {0};
     struct store_job_list list;
     struct api_list_poll poll;
+    struct api_params params = {LIST_PARAMS, API_COUNT(LIST_PARAMS), &query};
+    struct api_page page;
     bool done = false;
     enum sv_status st = http_query_decode(req, LIST_PARAMS, API_COUNT(LIST_PARAMS), &query, err);
+    if (st == SV_OK) {
+        st = check_time("created_after", query.created_after, err);
+    }
+    if (st == SV_OK) {
+        st = check_time("created_before", query.created_before, err);
+    }
+    if (st == SV_OK) {
+        st = api_page_open(&params, query.limit, query.cursor, &page, err);
+    }
     if (st == SV_OK) {
         st = api_list_begin(ctx, req, out_resp, query.wait, &poll, &done, err);
     }
@@ -156,8 +193,7 @@ enum sv_status api_jobs_list(void *state, const struct http_request *req,
                                       .created_after = query.created_after,
                                       .created_before = query.created_before,
                                       .sort = SORT_OF[query.sort]};
-    struct store_page page = {.limit = (size_t)query.limit, .cursor = query.cursor};
-    st = store_jobs_list(ctx->store, &scope, &filter, &page, &memory, &list, err);
+    st = store_jobs_list(ctx->store, &scope, &filter, &page.store, &memory, &list, err);
     if (st == SV_OK) {
         json_t *rows = json_array();
         for (size_t i = 0; i < list.n; i++) {
@@ -165,7 +201,8 @@ enum sv_status api_jobs_list(void *state, const struct http_request *req,
             rows = api_append_take(rows, api_job_encode(&list.rows[i], true));
         }
         rows = api_picked_take(rows, &query.fields);
-        st = api_list_end_take(ctx, req, out_resp, &poll, api_list_take(rows, list.next), err);
+        st = api_list_end_take(ctx, req, out_resp, &poll,
+                               api_list_take(rows, api_page_next(req, &page, list.next)), err);
     }
     store_memory_clear(&memory);
     return st;

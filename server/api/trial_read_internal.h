@@ -9,13 +9,6 @@
 #include "server/api/answer_internal.h"
 #include "server/store/trials.h"
 
-/* A query table and the struct it decodes into. */
-struct api_params {
-    const struct http_param *table;
-    size_t count;
-    void *out;
-};
-
 struct api_trial_read {
     const char *id;
     struct store_scope scope;

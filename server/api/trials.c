@@ -356,8 +356,8 @@ static const struct http_param LIST_PARAMS[] = {
 };
 
 static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *req,
-                                const struct list_query *query, int64_t *out_revision,
-                                json_t **out_json, struct sv_error *err)
+                                struct list_query *query, int64_t *out_revision, json_t **out_json,
+                                struct sv_error *err)
 {
     struct store_scope scope;
     struct store_memory memory = {0};
@@ -370,20 +370,24 @@ static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *
         .discarded = DISCARDED_OF[query->discarded],
         .sort = SORT_OF[query->sort],
     };
-    struct store_page page = {.limit = (size_t)query->limit, .cursor = query->cursor};
+    struct api_params params = {LIST_PARAMS, API_COUNT(LIST_PARAMS), query};
+    struct api_page page;
     api_scope(req, &scope);
     /* First the revision, so that the ETag is never newer than the rows. */
-    enum sv_status st =
-        store_revision_get(ctx->store, &scope, STORE_SUBJECT_JOB, job_id, out_revision, err);
+    enum sv_status st = api_page_open(&params, query->limit, query->cursor, &page, err);
     if (st == SV_OK) {
-        st = store_trials_list(ctx->store, &scope, &filter, &page, &memory, &list, err);
+        st = store_revision_get(ctx->store, &scope, STORE_SUBJECT_JOB, job_id, out_revision, err);
+    }
+    if (st == SV_OK) {
+        st = store_trials_list(ctx->store, &scope, &filter, &page.store, &memory, &list, err);
     }
     if (st == SV_OK) {
         json_t *rows = json_array();
         for (size_t i = 0; i < list.n; i++) {
             rows = api_append_take(rows, api_trial_encode(&list.rows[i]));
         }
-        *out_json = api_list_take(api_picked_take(rows, &query->fields), list.next);
+        *out_json = api_list_take(api_picked_take(rows, &query->fields),
+                                  api_page_next(req, &page, list.next));
     }
     store_memory_clear(&memory);
     return st;

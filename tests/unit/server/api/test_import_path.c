@@ -14,8 +14,8 @@
 #include "tests/support/cmocka_all.h"
 
 struct tree {
-    char top[64];  /* holds root/ and secret */
-    char root[80]; /* root/a.zip, root/sub/b.zip, links that lead out and in */
+    char top[64];  /* holds allowed/ and secret */
+    char root[80]; /* a.zip, sub/b.zip, links that lead out and in */
     char roots[256];
 };
 
@@ -35,7 +35,7 @@ static int make_tree(void **state)
     char path[160], link_path[160];
     (void)snprintf(t->top, sizeof t->top, "/tmp/assay-import-XXXXXX");
     assert_non_null(mkdtemp(t->top));
-    (void)snprintf(t->root, sizeof t->root, "%s/root", t->top);
+    (void)snprintf(t->root, sizeof t->root, "%s/allowed", t->top);
     (void)snprintf(path, sizeof path, "%s/sub", t->root);
     assert_int_equal(mkdir(t->root, 0700), 0);
     assert_int_equal(mkdir(path, 0700), 0);
@@ -59,9 +59,9 @@ static int make_tree(void **state)
 static int remove_tree(void **state)
 {
     struct tree *t = *state;
-    static const char *const names[] = {"root/sub/b.zip", "root/sub", "root/a.zip", "root/out",
-                                        "root/in",        "root/up",  "root/fifo",  "root",
-                                        "secret",         ""};
+    static const char *const names[] = {
+        "allowed/sub/b.zip", "allowed/sub",  "allowed/a.zip", "allowed/out", "allowed/in",
+        "allowed/up",        "allowed/fifo", "allowed",       "secret",      ""};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[256];
         (void)snprintf(path, sizeof path, "%s/%s", t->top, names[i]);
@@ -114,7 +114,7 @@ static void nothing_else_does_and_all_refusals_are_alike(void **state)
         "out",
         "+/in",
         "up/secret",
-        "+/up/root/a.zip",
+        "+/up/allowed/a.zip",
         "+/missing",
         "+",
         "+/",
@@ -125,7 +125,7 @@ static void nothing_else_does_and_all_refusals_are_alike(void **state)
         "..",
         "+x/a.zip",
         "//etc/passwd",
-        "/proc/self/root/etc/passwd",
+        "/proc/self/cwd/etc/passwd",
     };
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         const char *name = "";
