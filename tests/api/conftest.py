@@ -95,7 +95,7 @@ class CheckedDaemon(assay.Daemon):
         data = self.directory / "data"
         [pid] = self.pids("postgres")
         arguments = assay.processes()[pid][1]
-        socket = next(a.split("=", 1)[1] for a in arguments if a.startswith("unix_socket_directories="))
+        socket = next(a.split("=", 1)[1] for a in arguments if "unix_socket_directories=" in a)
         connection = psycopg2.connect(host=socket, user="assay", dbname="assay",
                                       password=(data / "pg-password").read_text().strip())
         connection.autocommit = True

@@ -1,0 +1,119 @@
+"""/v1/jobs: submission, dry run, idempotency, lists, edits."""
+import concurrent.futures
+import secrets
+
+from conftest import UNKNOWN_ID, spec
+
+
+def test_a_submitted_job_is_stored_with_both_specs(daemon, finished):
+    job, trials = finished
+    assert job["state"] == "completed" and job["trial_count"] == 6 and job["progress"] == 1
+    assert job["submitted"]["seeds"] == [1, 2] and "precision" not in job["submitted"]
+    assert job["resolved"]["precision"] == "f32"
+    assert job["experiment"]["name"] == "session"
+    best = max(trials, key=lambda t: t["headline_value"])
+    assert job["best"]["value"] == best["headline_value"]
+    assert [t["parameters"]["training.solver"] for t in trials] == ["sgdm"] * 2 + ["rmsprop"] * 2 + ["adam"] * 2
+    assert [t["seed"] for t in trials] == [1, 2] * 3
+
+
+def test_a_dry_run_stores_nothing(daemon, dataset):
+    before = daemon.get("/v1/jobs?limit=1")["items"]
+    plan = daemon.post("/v1/jobs?dry_run=true", spec(dataset, seeds=[1, 2, 3]), status=(200,))
+    assert plan["trial_count"] == len(plan["trials"]) == 9
+    assert plan["estimate"]["seconds"] > 0 and plan["estimate"]["memory_bytes"] > 0
+    assert plan["resolved"]["training"]["epochs"] == 2
+    assert daemon.get("/v1/jobs?limit=1")["items"] == before
+
+
+def test_equal_trials_have_equal_hashes_in_plan_and_store(daemon, dataset, finished):
+    plan = daemon.post("/v1/jobs?dry_run=true", spec(dataset, seeds=[1, 2]), status=(200,))
+    assert [t["hash"] for t in plan["trials"]] == [t["hash"] for t in finished[1]]
+
+
+def test_the_created_answer_says_where(daemon, dataset):
+    answer = daemon.request("POST", "/v1/jobs", json=spec(dataset, name="where"))
+    assert answer.status_code == 201 and answer.headers["Location"] == f"/v1/jobs/{answer.json()['id']}"
+    assert answer.headers["ETag"]
+    daemon.post(f"/v1/jobs/{answer.json()['id']}/cancel")
+
+
+def test_the_same_key_makes_one_job(daemon, dataset):
+    key, body = {"Idempotency-Key": secrets.token_hex(8)}, spec(dataset, name="keyed")
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        import requests
+        answers = list(pool.map(lambda _: requests.post(daemon.url + "/v1/jobs", json=body, headers=key, timeout=60),
+                                range(8)))
+    made = [a for a in answers if a.status_code == 201]
+    assert made and all(a.status_code in (201, 409) for a in answers), [a.text for a in answers]
+    assert len({a.json()["id"] for a in made}) == 1
+    assert len(daemon.get("/v1/jobs?search=keyed")["items"]) == 1
+    daemon.refused("POST", "/v1/jobs", 422, "idempotency_key_reused", json=spec(dataset, name="other"), headers=key)
+    daemon.post(f"/v1/jobs/{made[0].json()['id']}/cancel")
+
+
+def test_lists_filter_sort_and_page(daemon, dataset, finished):
+    job = finished[0]
+    ids = []
+    for i in range(5):
+        made = daemon.submit(spec(dataset, name=f"listed {i}", labels=["listed", f"n{i}"], experiment="listing"))
+        ids.append(made["id"])
+    assert daemon.post("/v1/jobs/bulk", {"action": "cancel", "ids": ids})["results"][0]["status"] == 200
+    def names(query):
+        return [i["name"] for i in daemon.get(f"/v1/jobs?{query}")["items"]]
+    assert names("label=listed") == [f"listed {i}" for i in (4, 3, 2, 1, 0)]
+    assert names("label=listed&sort=created_at") == [f"listed {i}" for i in range(5)]
+    assert names("label=n3") == ["listed 3"] and names("label=nobody") == []
+    assert names("search=LISTED%202") == ["listed 2"]
+    assert "finished" in names(f"experiment={job['experiment']['id']}&limit=500")
+    assert "finished" in names(f"dataset={dataset['id']}&state=completed&limit=500")
+    assert names(f"experiment={UNKNOWN_ID}") == []
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = daemon.get(f"/v1/jobs?label=listed&sort=name&limit=2&fields=name{cursor and '&cursor=' + cursor}")
+        seen, cursor = seen + [i["name"] for i in page["items"]], page["next_cursor"]
+    assert seen == [f"listed {i}" for i in range(5)]
+    after = daemon.get(f"/v1/jobs/{ids[2]}")["created_at"]
+    assert "listed 0" not in names(f"label=listed&created_after={after}")
+    assert "listed 4" not in names(f"label=listed&created_before={after}")
+    daemon.post(f"/v1/jobs/{ids[0]}/archive")
+    assert "listed 0" not in names("label=listed") and names("label=listed&archived=true") == ["listed 0"]
+    assert len(names("label=listed&archived=any")) == 5
+    daemon.post(f"/v1/jobs/{ids[0]}/unarchive")
+    assert "listed 0" in names("label=listed")
+
+
+def test_every_field_of_a_row_can_be_asked_for(daemon, finished):
+    row = daemon.get("/v1/jobs?limit=1")["items"][0]
+    assert set(daemon.get("/v1/jobs?limit=1&fields=" + ",".join(row))["items"][0]) == set(row)
+    row = daemon.get(f"/v1/jobs/{finished[0]['id']}/trials?limit=1")["items"][0]
+    picked = daemon.get(f"/v1/jobs/{finished[0]['id']}/trials?limit=1&fields=" + ",".join(row))["items"][0]
+    assert picked == row
+
+
+def test_edits_and_if_match(daemon, finished):
+    job = daemon.request("GET", f"/v1/jobs/{finished[0]['id']}")
+    changed = daemon.request("PATCH", f"/v1/jobs/{finished[0]['id']}", json={"notes": "seen", "labels": ["kept", "ö"]},
+                             headers={"If-Match": job.headers["ETag"]})
+    assert changed.status_code == 200 and changed.json()["notes"] == "seen"
+    assert changed.json()["labels"] == ["kept", "ö"] and changed.json()["name"] == "finished"
+    assert changed.headers["ETag"] != job.headers["ETag"]
+    daemon.refused("PATCH", f"/v1/jobs/{finished[0]['id']}", 412, "precondition_failed", parameter="If-Match",
+                   json={"notes": "late"}, headers={"If-Match": job.headers["ETag"]})
+    assert daemon.get(f"/v1/jobs/{finished[0]['id']}")["notes"] == "seen"
+
+
+def test_experiments(daemon, finished):
+    made = daemon.request("POST", "/v1/experiments", json={"name": "flowers", "notes": "n"})
+    assert made.status_code == 201 and made.headers["Location"].endswith(made.json()["id"])
+    daemon.refused("POST", "/v1/experiments", 409, "conflict", json={"name": "flowers"})
+    changed = daemon.request("PATCH", f"/v1/experiments/{made.json()['id']}", json={"name": "blossoms"}).json()
+    assert changed["name"] == "blossoms" and changed["notes"] == "n"
+    session = daemon.get("/v1/experiments?search=session")["items"][0]
+    assert session["job_count"] >= 1 and session["completed_count"] >= 6
+    assert daemon.get("/v1/experiments?limit=1")["next_cursor"]
+
+
+def test_more_trials_than_allowed(daemon, dataset):
+    daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/search/parameters",
+                   json=spec(dataset, seeds=list(range(20))))

@@ -1,0 +1,55 @@
+"""/v1/networks: catalogue and analysis."""
+INPUT = {"height": 28, "width": 28, "channels": 1}
+
+
+def analyze(daemon, **body):
+    return daemon.post("/v1/networks/analyze", body, status=(200,))
+
+
+def test_the_catalogue(daemon):
+    names = [n["name"] for n in daemon.get("/v1/networks")["items"]]
+    assert names == sorted(names) and "simple_cnn" in names
+    one = daemon.get("/v1/networks/simple_cnn")
+    assert {p["name"] for p in one["parameters"]} >= {"filters", "kernel"}
+    assert one["description"]["layers"]
+
+
+def test_simple_cnn_by_hand(daemon):
+    """5x5 convolution to 20 channels, batch norm, fully connected: counted with a pencil."""
+    report = analyze(daemon, network={"name": "simple_cnn"}, input=INPUT, classes=10)
+    assert report["valid"] and report["issues"] == []
+    learnables = {layer["name"]: layer["learnable_count"] for layer in report["layers"]}
+    assert learnables["conv1"] == 5 * 5 * 20 + 20
+    assert learnables["bn1"] == 40
+    assert learnables["fc"] == 24 * 24 * 20 * 10 + 10
+    assert report["totals"]["learnables"] == 520 + 40 + 115210
+    shapes = {layer["name"]: layer["activation"] for layer in report["layers"]}
+    assert shapes["conv1"] == [24, 24, 20] and shapes["fc"] == [10]
+
+
+def test_sizes_come_from_a_data_set(daemon, dataset):
+    report = analyze(daemon, network={"name": "simple_cnn"}, dataset=dataset["id"])
+    assert {layer["name"]: layer["activation"] for layer in report["layers"]}["conv1"] == [8, 8, 20]
+
+
+def test_without_a_data_set_sizes_are_unknown(daemon):
+    report = analyze(daemon, network={"name": "simple_cnn"})
+    assert report["valid"]
+
+
+def test_all_issues_at_once(daemon):
+    layers = [{"name": "a", "kind": "convolution", "filters": 0, "kernel": 3},
+              {"name": "a", "kind": "relu"},
+              {"name": "b", "kind": "no_such_layer"}]
+    report = analyze(daemon, network={"layers": layers}, input=INPUT, classes=10)
+    assert not report["valid"] and report["totals"]["learnables"] is None
+    assert len([i for i in report["issues"] if i["severity"] == "error"]) >= 3
+    assert all(i["text"] and i["mend"] for i in report["issues"])
+
+
+def test_a_job_with_a_bad_network_lists_all_issues(daemon, dataset):
+    problem = daemon.refused("POST", "/v1/jobs", 422, "invalid_network",
+                             json={"kind": "solver_comparison", "dataset": dataset["id"],
+                                   "network": {"name": "simple_cnn", "kernel": 64}})
+    assert problem["issues"] and all(i["pointer"].startswith("/network") for i in problem["issues"])
+    assert problem["pointer"].startswith("/network")

@@ -1,0 +1,70 @@
+"""Health, figures, the description, HEAD everywhere, and that the description is the code's."""
+import os
+import re
+import subprocess
+
+import pytest
+from conftest import ROOT, SPEC, UNKNOWN_ID
+from assay import BINARY
+
+GETS = sorted(path for path, item in SPEC["paths"].items() if "get" in item)
+
+
+def filled(path, dataset, finished, trial):
+    ids = {"datasets": dataset["id"], "jobs": finished[0]["id"], "trials": trial["id"],
+           "experiments": finished[0]["experiment"]["id"]}
+    kind = path.split("/")[2] if path.count("/") > 2 else ""
+    return path.replace("{id}", ids.get(kind, UNKNOWN_ID)).replace("{name}", "simple_cnn").replace("{n}", "0")
+
+
+def test_health(daemon):
+    assert daemon.get("/healthz")["status"] == "ok"
+    assert daemon.get("/readyz") == {"status": "ready", "listening": True}
+    assert daemon.get("/openapi.json") == SPEC
+
+
+def test_figures_for_prometheus(daemon, finished):
+    text = daemon.request("GET", "/metrics").text
+    for line in text.splitlines():
+        assert re.fullmatch(r"# (HELP|TYPE) assay_\w+ .+|assay_\w+(\{\w+=\"\w+\"\})? [-+.e0-9]+", line), line
+    values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    assert float(values['assay_trials{state="completed"}']) >= 6
+    assert float(values["assay_workers"]) == 1
+    assert float(values["assay_http_requests_total"]) > 0
+
+
+def test_routes_are_the_paths_of_the_description():
+    listed = subprocess.run([BINARY, "routes"], check=True, capture_output=True, text=True).stdout
+    described = {f"{method.upper()} {path}" for path, item in SPEC["paths"].items()
+                 for method in item if method in ("get", "put", "post", "patch", "delete")}
+    assert set(listed.split("\n")) - {""} == described
+
+
+@pytest.mark.parametrize("path", GETS)
+def test_head_is_get_without_a_body(daemon, dataset, finished, trial, path):
+    """B27: HEAD on every route, file and streamed answers too."""
+    address = filled(path, dataset, finished, trial)
+    head = daemon.request("HEAD", address)
+    assert head.status_code == 200 and head.content == b"", head.headers
+    if path not in ("/v1/events", "/metrics"):
+        got = daemon.request("GET", address)
+        assert got.status_code == 200
+        assert head.headers["Content-Length"] == str(len(got.content))
+        assert head.headers.get("ETag") == got.headers.get("ETag")
+
+
+def test_every_get_refuses_a_parameter_it_does_not_know(daemon, dataset, finished, trial):
+    for path in GETS:
+        daemon.refused("GET", filled(path, dataset, finished, trial) + "?colour=red", 400, "invalid_parameter",
+                       parameter="colour")
+
+
+def test_request_ids_are_taken_over(daemon):
+    assert daemon.request("GET", "/healthz", headers={"X-Request-Id": "abc-1.2_3"}).headers["X-Request-Id"] == "abc-1.2_3"
+    made = daemon.request("GET", "/v1/nothing", headers={"X-Request-Id": "not sound\t!"})
+    assert made.headers["X-Request-Id"] == made.json()["request_id"] != "not sound\t!"
+
+
+def test_no_text_of_the_machine_in_the_repository_description():
+    text = (ROOT / "api-spec/openapi.yaml").read_text()
+    assert os.sep + "work" + os.sep not in text

@@ -1,0 +1,173 @@
+"""What finished trials say, in every form in which it is told."""
+import csv
+import io
+import json
+import struct
+
+import numpy as np
+import pytest
+
+
+def rows(text):
+    return list(csv.reader(io.StringIO(text)))
+
+
+def matrix(daemon, trial, part="validation"):
+    return daemon.get(f"/v1/trials/{trial['id']}/confusion-matrix?part={part}")
+
+
+def test_a_trial_shows_all_that_led_to_it(daemon, trial):
+    shown = daemon.get(f"/v1/trials/{trial['id']}")
+    assert shown["resolved"]["training"]["solver"] == "sgdm" and shown["resolved"]["seed"] == 1
+    assert shown["step"] == shown["total_steps"] == 18 and shown["explanation"].startswith("Completed")
+    attempt = shown["attempts"][-1]
+    assert attempt["outcome"] == "completed" and attempt["core_build"] and attempt["instruction_set"]
+    assert {"training_loss", "training_accuracy", "validation_loss", "validation_accuracy"} <= set(shown["summaries"])
+    loss = shown["summaries"]["training_loss"]
+    assert loss["count"] == 18 and loss["last_step"] == 18 and loss["min"] <= loss["last"] <= loss["max"]
+
+
+@pytest.mark.parametrize("part,samples", [("train", 280), ("validation", 120), ("test", 100)])
+def test_matrix_accuracy_and_predictions_agree(daemon, dataset, finished, part, samples):
+    """A10, A11: trace over sum is the accuracy exactly; rows are true classes; predictions add up to the cells."""
+    for trial in finished[1]:
+        m = matrix(daemon, trial, part)
+        counts = np.array(m["counts"])
+        assert m["total"] == counts.sum() == samples and m["classes"] == ["0", "1", "2"]
+        evaluation = next(e for e in daemon.get(f"/v1/trials/{trial['id']}/evaluations")["items"] if e["part"] == part)
+        assert evaluation["accuracy"] == m["accuracy"] == counts.trace() / counts.sum()
+        assert evaluation["sample_count"] == samples
+        for k, row in enumerate(evaluation["per_class"]):
+            assert row["support"] == counts[k].sum() and row["predicted"] == counts[:, k].sum()
+    if part == "train":
+        return
+    truth = {i["n"]: i["class"] for i in daemon.get(f"/v1/datasets/{dataset['id']}/items?limit=500")["items"]}
+    every = daemon.get(f"/v1/trials/{finished[1][0]['id']}/predictions?part={part}&limit=500")["items"]
+    seen = np.zeros((3, 3), int)
+    for p in every:
+        assert truth[p["sample"]] == p["true"] and 0 < p["probability"] <= 1
+        seen[int(p["true"]), int(p["predicted"])] += 1
+    assert (seen == np.array(matrix(daemon, finished[1][0], part)["counts"])).all()
+
+
+def test_class_a_taken_for_class_b(daemon, finished):
+    trial = finished[1][0]
+    counts = matrix(daemon, trial)["counts"]
+    for t in range(3):
+        for p in range(3):
+            listed = daemon.get(f"/v1/trials/{trial['id']}/predictions?true={t}&predicted={p}&limit=500")["items"]
+            assert len(listed) == counts[t][p]
+    wrong = daemon.get(f"/v1/trials/{trial['id']}/predictions?wrong=true&limit=500")["items"]
+    right, cursor = [], ""
+    while cursor is not None:
+        page = daemon.get(f"/v1/trials/{trial['id']}/predictions?wrong=false&limit=50{cursor and '&cursor=' + cursor}")
+        right, cursor = right + page["items"], page["next_cursor"]
+    assert len(wrong) + len(right) == 120 and len({p["sample"] for p in wrong + right}) == 120
+    image = daemon.request("GET", right[0]["image"])
+    assert image.headers["Content-Type"] == "image/png" and image.content[:4] == b"\x89PNG"
+
+
+def test_every_export_of_a_matrix_is_the_same(daemon, finished):
+    """A13: JSON, CSV by address, CSV by Accept, and the view in the database, cell by cell."""
+    for trial in finished[1][:2]:
+        m = matrix(daemon, trial)
+        by_path = daemon.request("GET", f"/v1/trials/{trial['id']}/confusion-matrix.csv")
+        by_accept = daemon.request("GET", f"/v1/trials/{trial['id']}/confusion-matrix", headers={"Accept": "text/csv"})
+        assert by_path.text == by_accept.text and by_path.headers["Content-Type"].startswith("text/csv")
+        table = rows(by_path.text)
+        assert table[0][1:] == m["classes"] == [r[0] for r in table[1:]]
+        assert [[int(c) for c in r[1:]] for r in table[1:]] == m["counts"]
+        with daemon.database() as connection, connection.cursor() as cursor:
+            cursor.execute("select true_class, predicted_class, count from report.confusion "
+                           "where trial_id = %s and part = 'validation'", (trial["id"],))
+            for true, predicted, count in cursor.fetchall():
+                assert m["counts"][m["classes"].index(true)][m["classes"].index(predicted)] == count
+        evaluation = next(e for e in daemon.get(f"/v1/trials/{trial['id']}/evaluations")["items"]
+                          if e["part"] == "validation")
+        assert evaluation["confusion_matrix"]["counts"] == m["counts"]
+
+
+def test_means_and_intervals_over_seeds(daemon, finished):
+    job, trials = finished
+    results = daemon.get(f"/v1/jobs/{job['id']}/results")
+    assert [r["id"] for r in results["items"]] == [t["id"] for t in trials]
+    assert "validation_accuracy" in results["metrics"] and "test_loss" in results["metrics"]
+    assert len(results["groups"]) == 3
+    for group in results["groups"]:
+        for name in results["metrics"]:
+            values = [r["metrics"][name]["value"] for r in results["items"] if r["parameters"] == group["parameters"]]
+            cell = group["metrics"][name]
+            assert cell["n"] == group["trials"] == len(values) == 2
+            assert cell["mean"] == pytest.approx(np.mean(values), abs=1e-12)
+            assert cell["deviation"] == pytest.approx(np.std(values, ddof=1), abs=1e-12)
+            half = 12.7062 * np.std(values, ddof=1) / 2 ** 0.5
+            assert cell["high"] - cell["mean"] == pytest.approx(half, rel=1e-4, abs=1e-12)
+    for row in results["items"]:
+        cell = row["metrics"]["validation_accuracy"]
+        assert cell["low"] <= cell["value"] <= cell["high"] and cell["n"] == 120
+        assert row["headline_value"] == cell["value"]
+
+
+def test_the_table_as_csv(daemon, finished):
+    job, trials = finished
+    results = daemon.get(f"/v1/jobs/{job['id']}/results")
+    by_path = daemon.request("GET", f"/v1/jobs/{job['id']}/results.csv")
+    assert by_path.text == daemon.request("GET", f"/v1/jobs/{job['id']}/results", headers={"Accept": "text/csv"}).text
+    assert "attachment" in by_path.headers["Content-Disposition"]
+    table = [dict(zip(rows(by_path.text)[0], r)) for r in rows(by_path.text)[1:]]
+    assert len(table) == 6
+    for line, item in zip(table, results["items"]):
+        assert line["trial"] == item["id"] and line["training.solver"] == item["parameters"]["training.solver"]
+        assert int(line["seed"]) == item["seed"]
+        for name in results["metrics"]:
+            assert float(line[name]) == item["metrics"][name]["value"]
+    groups = rows(daemon.request("GET", f"/v1/jobs/{job['id']}/results.csv?over=seeds").text)
+    assert len(groups) == 4
+    for line, group in zip(groups[1:], results["groups"]):
+        line = dict(zip(groups[0], line))
+        assert int(line["trials"]) == 2
+        assert float(line["validation_accuracy_mean"]) == group["metrics"]["validation_accuracy"]["mean"]
+
+
+def test_sorting_by_the_headline(daemon, finished):
+    job, _ = finished
+    best = [r["headline_value"] for r in daemon.get(f"/v1/jobs/{job['id']}/results?sort=best")["items"]]
+    assert best == sorted(best, reverse=True)
+    worst = [t["headline_value"] for t in daemon.get(f"/v1/jobs/{job['id']}/trials?sort=worst")["items"]]
+    assert worst == sorted(worst)
+
+
+def test_the_network_is_a_safetensors_file(daemon, trial):
+    answer = daemon.request("GET", f"/v1/trials/{trial['id']}/network")
+    size = struct.unpack("<Q", answer.content[:8])[0]
+    header = json.loads(answer.content[8:8 + size])
+    tensors = {k: v for k, v in header.items() if k != "__metadata__"}
+    assert tensors["conv1.weight"]["shape"] == [20, 1, 5, 5]
+    assert tensors["fc.weight"]["shape"] == [3, 20 * 8 * 8]
+    assert len(answer.content) == 8 + size + max(t["data_offsets"][1] for t in tensors.values())
+    assert "attachment" in answer.headers["Content-Disposition"]
+    again = daemon.request("GET", f"/v1/trials/{trial['id']}/network", headers={"If-None-Match": answer.headers["ETag"]})
+    assert again.status_code == 304
+
+
+def test_the_log(daemon, finished):
+    trial = finished[1][1]
+    with daemon.database() as connection, connection.cursor() as cursor:
+        cursor.execute("insert into trial_log (trial_id, n, fence, project_id, level, line) "
+                       "select id, 1000 + g, fence, project_id, 'info', 'line ' || g from trial, generate_series(1, 5) g "
+                       "where id = %s", (trial["id"],))
+    lines = daemon.get(f"/v1/trials/{trial['id']}/log")["items"]
+    assert [line["text"] for line in lines[-5:]] == [f"line {g}" for g in range(1, 6)]
+    paged, cursor = [], ""
+    while cursor is not None:
+        page = daemon.get(f"/v1/trials/{trial['id']}/log?limit=2{cursor and '&cursor=' + cursor}")
+        paged, cursor = paged + page["items"], page["next_cursor"]
+    assert paged == lines
+
+
+def test_before_it_is_evaluated_there_is_nothing(daemon, running):
+    _, trial = running
+    assert daemon.get(f"/v1/trials/{trial['id']}/evaluations")["items"] == []
+    daemon.refused("GET", f"/v1/trials/{trial['id']}/confusion-matrix", 404, "not_found")
+    daemon.refused("GET", f"/v1/trials/{trial['id']}/network", 404, "not_found")
+    daemon.refused("GET", f"/v1/trials/{trial['id']}/predictions", 404, "not_found")
