@@ -14,11 +14,11 @@ import signal
 import sys
 import time
 
-import psycopg2
 import requests
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.assay import Daemon, blobs_idx, print_row  # noqa: E402
+from support.outcome import differences, outcome, query  # noqa: E402
 
 ROLES = ["trial", "work", "serve", "postgres", "parent"]
 INVARIANTS = pathlib.Path(__file__).with_name("invariants.sql")
@@ -26,36 +26,11 @@ OPTIONS = {"ASSAY_LEASE_SECONDS": "6", "ASSAY_LOG_LEVEL": "info"}
 # Long enough that several kills hit one trial, with a checkpoint every half second to resume from.
 TRAINING = {"epochs": 12, "batch_size": 16, "shuffle": "every_epoch", "validation_frequency": 50,
             "checkpoint_interval_seconds": 0.5}
-CLOCKED = ("images_per_second", "loader_stall_seconds", "seconds")
 
 
 def spec(dataset):
     return {"kind": "solver_comparison", "dataset": dataset, "max_attempts": 20, "seeds": [1, 2],
             "network": {"name": "simple_cnn", "filters": 24}, "training": TRAINING}
-
-
-def query(daemon, sql, args=()):
-    data = daemon.directory / "data"
-    password = (data / "pg-password").read_text().strip()
-    with psycopg2.connect(host=str(data / "pg-socket"), dbname="assay", user="assay", password=password) as db:
-        db.set_session(readonly=True)
-        with db.cursor() as cursor:
-            cursor.execute(sql, args)
-            return cursor.fetchall()
-
-
-def outcome(daemon, job_id):
-    """{(trial index, metric, step): value as text}, evaluations included; clocks left out."""
-    points = query(daemon, """
-        select t.index, p.metric, p.step, p.value::text from report.trials t
-        join report.points p on p.trial_id = t.id where t.job_id = %s""", (job_id,))
-    figures = query(daemon, """
-        select t.index, e.part || ':' || e.metric, 0, e.value::text from report.trials t
-        join report.evaluations e on e.trial_id = t.id where t.job_id = %s""", (job_id,))
-    rows = [row for row in points + figures if not row[1].endswith(CLOCKED)]
-    table = {row[:3]: row[3] for row in rows}
-    assert len(table) == len(rows), "a point stands twice"
-    return table
 
 
 def violated(daemon):
@@ -110,10 +85,8 @@ def compare(daemon, job_id, expected):
     if states != {"completed"}:
         return f"trials ended {sorted(states)}"
     got = outcome(daemon, job_id)
-    if got == expected:
-        return ""
-    wrong = [k for k in expected if got.get(k) != expected[k]] + [k for k in got if k not in expected]
-    return f"{len(wrong)} of {len(expected)} values differ, first {wrong[0]}"
+    wrong = differences(expected, got)
+    return f"{len(wrong)} of {len(expected)} values differ, first {min(wrong)}" if wrong else ""
 
 
 def main():
