@@ -40,9 +40,11 @@ def processes():
 
 
 class Daemon:
-    """One assayd with everything below it. A context manager."""
+    """One assayd with everything below it; arguments such as ["serve"] pick a role. A context
+    manager."""
 
-    def __init__(self, **options):
+    def __init__(self, arguments=(), **options):
+        self.arguments = list(arguments)
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-", dir="/tmp"))
         self.directory.chmod(0o755)
         self.port = free_port()
@@ -64,7 +66,7 @@ class Daemon:
     def start(self, timeout=90):
         env = {k: v for k, v in os.environ.items() if not k.startswith("ASSAY_")}
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([BINARY], env={**env, **self.options}, stdin=subprocess.DEVNULL,
+            self.process = subprocess.Popen([BINARY, *self.arguments], env={**env, **self.options}, stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log, start_new_session=True)
         self.wait_ready(timeout)
 

@@ -1,0 +1,40 @@
+#!/bin/bash
+# The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
+# usage: run.sh [ROW...]    rows: 2 3 4 5 6 7 8 9 10 11 12
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
+rows=${*:-2 3 4 5 6 7 8 9 10 11 12}
+failed=0
+py=/usr/bin/python3
+driver=build/release/tests/accept/train_driver
+
+counted() { # row what command...: a suite's closing line as a JSON line
+    local row=$1 what=$2 out
+    shift 2
+    out=$("$@" 2>&1)
+    local rc=$?
+    printf '{"row": %s, "what": "%s", "passed": %s, "closing": "%s"}\n' "$row" "$what" \
+        "$([ $rc -eq 0 ] && echo true || echo false)" "$(printf '%s\n' "$out" | grep -E 'passed|hold' | tail -1)"
+    return $rc
+}
+row() {
+    case $1 in
+    2) make -s "$driver" && $py tests/accept/peer_simple_cnn.py "$driver" correctness ;;
+    3) make -s "$driver" && $py tests/accept/peer_simple_cnn.py "$driver" speed ;;
+    4) counted 4 "kernels and layers in float" make unit && counted 4 "gradients in double" make MODE=f64 unit ;;
+    5) $py tests/accept/determinism.py ;;
+    6) $py tests/chaos/chaos.py --kills 25 ;;
+    7) make -s MODE=asan all && counted 7 "bad requests under ASan" make MODE=asan api-bad ;;
+    8) counted 8 "public cases" tests/lint/check_cases.py ;;
+    9) $py tests/accept/dashboards.py ;;
+    10) $py tests/accept/many_trials.py ;;
+    11) counted 11 "planted faults" $py tests/mutants/run.py ;;
+    12) $py tests/accept/second_worker.py ;;
+    *) echo "no row $1" >&2; return 2 ;;
+    esac
+}
+for r in $rows; do
+    row "$r" || failed=1
+done
+exit $failed
