@@ -24,6 +24,9 @@ static enum sv_status key_lock(struct store_conn *conn, const char *project_id, 
     struct sql_reader reader = {.rows = &rows};
     bool locked = sql_read_bool(&reader);
     sql_rows_clear(&rows);
+    if (!locked && conn->repeated) { /* our own lost session may not be gone yet: once more */
+        conn->failure = SQL_REPEAT;
+    }
     return locked ? SV_OK
                   : sv_fail(err, SV_ERR_IN_PROGRESS,
                             "a request with this Idempotency-Key is still being worked on");

@@ -160,10 +160,8 @@ static void b12_one_claim_takes_one_trial(void **state)
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
         char sql[200];
         struct store_claimed_trial t;
-        char *database = test_sql_text(w.f.conninfo, "select current_database()");
-        (void)snprintf(sql, sizeof sql, "alter database %s set %s", database, plans[i]);
+        (void)snprintf(sql, sizeof sql, "alter database assay set %s", plans[i]);
         test_sql(w.f.conninfo, sql);
-        free(database);
         struct store_options options = {.conninfo = w.f.conninfo, .max_connections = 1};
         struct store *shared = w.f.store;
         assert_ok(&w.f, store_open(&options, &w.f.store, &w.f.err)); /* sessions with that plan */
@@ -174,6 +172,7 @@ static void b12_one_claim_takes_one_trial(void **state)
                                                        " 'running'"),
                          i + 1);
     }
+    test_sql(w.f.conninfo, "alter database assay reset all");
     close_world(&w);
 }
 

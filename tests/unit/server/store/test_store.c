@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The pool, transactions and the listener when the database goes away, answers get lost, locks are
+ * not free; events and revisions.
+ */
+#include "tests/support/cmocka_all.h"
+
+#include <libpq-fe.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/base/clock.h"
+#include "server/store/events.h"
+#include "server/store/projects.h"
+#include "server/store/results.h"
+#include "server/store/trials.h"
+#include "tests/support/proxy.h"
+#include "tests/support/store_fixture.h"
+
+struct world {
+    struct store_fixture f;
+    char worker[SV_ID_SIZE], dataset[SV_ID_SIZE], job[SV_ID_SIZE];
+};
+
+static void open_world(struct world *w, void *postgres, size_t n_trials)
+{
+    store_fixture_open(&w->f, postgres);
+    store_fixture_worker(&w->f, w->worker);
+    store_fixture_dataset(&w->f, "fashion", w->dataset);
+    if (n_trials > 0) {
+        store_fixture_job(&w->f, w->dataset, n_trials, 2, w->job);
+    }
+}
+
+static void close_world(struct world *w)
+{
+    assert_int_equal(store_fixture_violations(&w->f), 0);
+    store_fixture_close(&w->f);
+}
+
+static struct store *open_store(const char *conninfo, size_t max, int lock_timeout_ms)
+{
+    struct store_options options = {
+        .conninfo = conninfo, .max_connections = max, .lock_timeout_ms = lock_timeout_ms};
+    struct store *store = NULL;
+    assert_int_equal(store_open(&options, &store, NULL), SV_OK);
+    return store;
+}
+
+static void terminate_all(const struct world *w)
+{
+    test_sql(w->f.conninfo, "select pg_terminate_backend(pid) from pg_stat_activity where datname"
+                            " = current_database() and pid <> pg_backend_pid()");
+}
+
+/* Idle connections die unseen; the next calls do not notice. */
+static void terminated_sessions_are_replaced(void **state)
+{
+    struct world w;
+    struct store_job job;
+    open_world(&w, *state, 1);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(&w.f, store_check(w.f.store, &w.f.err));
+        terminate_all(&w);
+        assert_ok(&w.f, store_job_get(w.f.store, &w.f.scope, w.job, &w.f.memory, &job, &w.f.err));
+    }
+    terminate_all(&w);
+    store_fixture_job(&w.f, w.dataset, 1, 1, w.job);
+    struct store_pool_counters counters;
+    store_pool_counters(w.f.store, &counters);
+    assert_true(counters.retries >= 4);
+    assert_int_equal(counters.busy, 0);
+    close_world(&w);
+}
+
+/* Away: every call says so at once. Back: the pool heals itself. */
+static void a_database_that_is_away_fails_at_once(void **state)
+{
+    struct world w;
+    struct store_job job;
+    open_world(&w, *state, 1);
+    test_postgres_stop(w.f.postgres, SIGINT);
+    int64_t begin_ms = sv_clock_monotonic_ms();
+    for (int i = 0; i < 50; i++) {
+        assert_status(&w.f,
+                      store_job_get(w.f.store, &w.f.scope, w.job, &w.f.memory, &job, &w.f.err),
+                      SV_ERR_DATABASE);
+        assert_null(strstr(w.f.err.text, "/tmp"));
+    }
+    assert_true(sv_clock_monotonic_ms() - begin_ms < 2000);
+    test_postgres_start(w.f.postgres);
+    enum sv_status st = SV_ERR_DATABASE;
+    for (int i = 0; i < 300 && st != SV_OK; i++) {
+        sv_clock_sleep_ms(10);
+        st = store_check(w.f.store, &w.f.err);
+    }
+    assert_ok(&w.f, st);
+    close_world(&w);
+}
+
+static void a_lock_that_is_not_free_is_tried_again(void **state)
+{
+    struct world w;
+    open_world(&w, *state, 1);
+    struct store *store = open_store(w.f.conninfo, 2, 30);
+    PGconn *holder = PQconnectdb(w.f.conninfo);
+    PQclear(PQexec(holder, "begin; select 1 from job for update"));
+    struct store_job_patch patch = {.name = "x", .archived = -1};
+    assert_status(&w.f, store_job_patch(store, &w.f.scope, w.job, &patch, &w.f.err),
+                  SV_ERR_OVERLOADED);
+    struct store_pool_counters counters;
+    store_pool_counters(store, &counters);
+    assert_int_equal(counters.retries, 4);
+    PQclear(PQexec(holder, "commit"));
+    PQfinish(holder);
+    assert_ok(&w.f, store_job_patch(store, &w.f.scope, w.job, &patch, &w.f.err));
+    store_close(store);
+    close_world(&w);
+}
+
+struct holder {
+    struct store_scope scope;
+    struct store *store;
+    const char *job;
+    enum sv_status status;
+};
+
+static void *patch_in_thread(void *arg)
+{
+    struct holder *h = arg;
+    struct store_job_patch patch = {.name = "y", .archived = -1};
+    h->status = store_job_patch(h->store, &h->scope, h->job, &patch, NULL);
+    return NULL;
+}
+
+static void a_full_pool_says_so(void **state)
+{
+    struct world w;
+    pthread_t thread;
+    open_world(&w, *state, 1);
+    struct store *store = open_store(w.f.conninfo, 1, 20000);
+    PGconn *lock = PQconnectdb(w.f.conninfo);
+    PQclear(PQexec(lock, "begin; select 1 from job for update"));
+    struct holder holder = {.scope = w.f.scope, .store = store, .job = w.job};
+    assert_int_equal(pthread_create(&thread, NULL, patch_in_thread, &holder), 0);
+    struct store_pool_counters counters = {0};
+    while (counters.busy == 0) {
+        sv_clock_sleep_ms(2);
+        store_pool_counters(store, &counters);
+    }
+    assert_status(&w.f, store_check(store, &w.f.err), SV_ERR_OVERLOADED);
+    PQfinish(lock);
+    (void)pthread_join(thread, NULL);
+    assert_int_equal(holder.status, SV_OK);
+    store_close(store);
+    close_world(&w);
+}
+
+/* ---- answers that get lost ---- */
+
+/* The COMMIT of each write is done, its answer lost: the call succeeds, and the write stands once.
+ * Then the COMMIT itself is lost: the call succeeds as well. */
+static void lost_commits_are_told_apart(void **state)
+{
+    struct world w;
+    char conninfo[TEST_CONNINFO_SIZE];
+    char ended[16];
+    open_world(&w, *state, 0);
+    struct test_proxy *proxy = test_proxy_start(w.f.postgres, "assay", conninfo);
+    struct store *direct = w.f.store;
+    w.f.store = open_store(conninfo, 4, 0);
+    for (int before = 0; before < 2; before++) {
+        struct store_claimed_trial t;
+        char job[SV_ID_SIZE];
+        test_proxy_lose(proxy, "commit", 1, before);
+        store_fixture_job(&w.f, w.dataset, 1, 2, job);
+        store_fixture_claim(&w.f, w.worker, &t);
+        struct store_point point = {"loss", 1, 1.5};
+        struct store_progress progress = {1, 1, 1, ""};
+        struct store_commit commit = {.points = &point, .n_points = 1, .progress = &progress};
+        test_proxy_lose(proxy, "commit", 1, before);
+        assert_ok(&w.f, store_attempt_commit(w.f.store, &t.claim, &commit, NULL, &w.f.err));
+        struct store_evaluation_new evaluation = {.part = "test", .document = "{}"};
+        struct store_ending ending = {
+            .outcome = STORE_OUTCOME_COMPLETED, .evaluations = &evaluation, .n_evaluations = 1};
+        test_proxy_lose(proxy, "commit", 1, before);
+        assert_ok(&w.f, store_attempt_end(w.f.store, &t.claim, &ending, ended, &w.f.err));
+        assert_string_equal(ended, "completed");
+    }
+    assert_int_equal(test_proxy_lost(proxy), 6);
+    assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from job"), 2);
+    assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from metric_chunk"), 2);
+    assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from evaluation"), 2);
+    /* lost twice in a row: unknown, and said so */
+    struct store_trial_new trial = {"{}", 1, "{}", "", 1, 0};
+    (void)snprintf(trial.hash, sizeof trial.hash, "%064d", 0);
+    struct store_job_new new_job = {.name = "",
+                                    .dataset_id = w.dataset,
+                                    .kind = "k",
+                                    .submitted = "{}",
+                                    .resolved = "{}",
+                                    .headline_metric = "m",
+                                    .trials = &trial,
+                                    .n_trials = 1};
+    (void)snprintf(new_job.hash, sizeof new_job.hash, "%064d", 0);
+    struct store_idempotency key = {.key = "k", .digest = {1}};
+    struct store_created created;
+    test_proxy_lose(proxy, "commit", 2, true);
+    assert_status(&w.f, store_job_submit(w.f.store, &w.f.scope, &new_job, &key, &created, &w.f.err),
+                  SV_ERR_DATABASE);
+    enum sv_status st = SV_ERR_IN_PROGRESS; /* as long as the lost session still ends */
+    while (st == SV_ERR_IN_PROGRESS) {
+        st = store_job_submit(w.f.store, &w.f.scope, &new_job, &key, &created, &w.f.err);
+    }
+    assert_ok(&w.f, st);
+    assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from job"), 3);
+    store_close(w.f.store);
+    w.f.store = direct;
+    test_proxy_stop(proxy);
+    close_world(&w);
+}
+
+/* ---- events ---- */
+
+static enum store_heard hear(struct store_listener *listener, struct store_change *change,
+                             int timeout_ms)
+{
+    enum store_heard heard = STORE_HEARD_NOTHING;
+    enum sv_status st = SV_ERR_DATABASE;
+    for (int i = 0; i < 300 && st != SV_OK; i++) {
+        st = store_listener_wait(listener, timeout_ms, -1, &heard, change, NULL);
+        if (st != SV_OK) {
+            sv_clock_sleep_ms(10);
+        }
+    }
+    assert_int_equal(st, SV_OK);
+    return heard;
+}
+
+/* B09: the listening session is terminated; it listens again, says so, and hears the next. */
+static void b09_a_listener_comes_back(void **state)
+{
+    struct world w;
+    struct store_listener *listener = NULL;
+    struct store_change change;
+    open_world(&w, *state, 0);
+    assert_ok(&w.f, store_listener_open(w.f.store, &listener, &w.f.err));
+    assert_int_equal(hear(listener, &change, 1000), STORE_HEARD_CONNECTED);
+    store_fixture_job(&w.f, w.dataset, 1, 2, w.job);
+    assert_int_equal(hear(listener, &change, 5000), STORE_HEARD_CHANGE);
+    assert_string_equal(change.id, w.job);
+    assert_string_equal(change.project_id, w.f.scope.project_id);
+    assert_int_equal(change.subject, STORE_SUBJECT_JOB);
+    int64_t revision = 0;
+    assert_ok(&w.f, store_revision_get(w.f.store, &w.f.scope, STORE_SUBJECT_JOB, w.job, &revision,
+                                       &w.f.err));
+    assert_int_equal(change.revision, revision);
+    assert_int_equal(hear(listener, &change, 10), STORE_HEARD_NOTHING);
+    terminate_all(&w);
+    assert_int_equal(hear(listener, &change, 5000), STORE_HEARD_CONNECTED);
+    test_sql(w.f.conninfo, "notify assay_changes, 'nonsense'");
+    assert_ok(&w.f, store_job_hold(w.f.store, &w.f.scope, w.job, true, &w.f.err));
+    assert_int_equal(hear(listener, &change, 5000), STORE_HEARD_CHANGE);
+    assert_int_equal(change.revision, revision + 1);
+    int fds[2];
+    enum store_heard heard = STORE_HEARD_CHANGE;
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(write(fds[1], "x", 1), 1);
+    assert_ok(&w.f, store_listener_wait(listener, 60000, fds[0], &heard, &change, &w.f.err));
+    assert_int_equal(heard, STORE_HEARD_NOTHING);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+    store_listener_close(listener);
+    close_world(&w);
+}
+
+static void events_tell_the_story_in_order(void **state)
+{
+    struct world w;
+    struct store_claimed_trial t;
+    char ended[16];
+    int64_t before = 0;
+    open_world(&w, *state, 0);
+    assert_ok(&w.f, store_events_latest(w.f.store, &w.f.scope, &before, &w.f.err));
+    store_fixture_job(&w.f, w.dataset, 1, 1, w.job);
+    store_fixture_claim(&w.f, w.worker, &t);
+    struct store_ending ending = {
+        .outcome = STORE_OUTCOME_FAILED, .error_class = "diverged", .error_text = "at step 7"};
+    assert_ok(&w.f, store_attempt_end(w.f.store, &t.claim, &ending, ended, &w.f.err));
+    static const char *const kinds[] = {"job_submitted", "trial_started", "trial_resumed_at",
+                                        "trial_failed"};
+    struct store_event_list list;
+    assert_ok(&w.f, store_events_read(w.f.store, &w.f.scope, w.job, before, 100, &w.f.memory, &list,
+                                      &w.f.err));
+    assert_int_equal(list.n, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(list.rows[i].kind, kinds[i]);
+        assert_string_equal(list.rows[i].job_id, w.job);
+        assert_true(i == 0 || list.rows[i].id > list.rows[i - 1].id);
+        assert_true(i == 0 || list.rows[i].revision > list.rows[i - 1].revision);
+    }
+    assert_string_equal(list.rows[0].actor, "tester");
+    assert_string_equal(list.rows[3].trial_id, t.claim.trial_id);
+    assert_false(list.gap);
+    int64_t second = list.rows[1].id;
+    test_sql(w.f.conninfo, "delete from event where id < (select max(id) from event)");
+    assert_ok(&w.f, store_events_read(w.f.store, &w.f.scope, NULL, second, 100, &w.f.memory, &list,
+                                      &w.f.err));
+    assert_true(list.gap);
+    close_world(&w);
+}
+
+static void revisions_fill_a_map(void **state)
+{
+    struct world w;
+    struct store_page page = {.limit = 2};
+    size_t n = 0;
+    open_world(&w, *state, 1);
+    store_fixture_job(&w.f, w.dataset, 1, 1, w.job);
+    do {
+        struct store_change_list list;
+        assert_ok(&w.f, store_revisions_read(w.f.store, NULL, &page, &w.f.memory, &list, &w.f.err));
+        for (size_t i = 0; i < list.n; i++, n++) {
+            assert_int_equal(list.rows[i].subject,
+                             n < 2 ? STORE_SUBJECT_JOB : STORE_SUBJECT_DATASET);
+        }
+        page.cursor = list.next;
+    } while (page.cursor);
+    assert_int_equal(n, 3);
+    struct store_change_list list;
+    assert_ok(&w.f, store_revisions_read(w.f.store, "2999-01-01T00:00:00Z", &page, &w.f.memory,
+                                         &list, &w.f.err));
+    assert_int_equal(list.n, 0);
+    close_world(&w);
+}
+
+struct toucher {
+    struct world *w;
+    int n;
+};
+
+static void *touch_in_thread(void *arg)
+{
+    struct toucher *toucher = arg;
+    struct store_fixture *f = &toucher->w->f;
+    for (int i = 0; i < 20; i++) {
+        struct store_job_patch patch = {.notes = "n", .archived = -1};
+        toucher->n += store_job_patch(f->store, &f->scope, toucher->w->job, &patch, NULL) == SV_OK;
+    }
+    return NULL;
+}
+
+/* Many at once: no revision is lost, and whoever reads event ids in order misses none. */
+static void event_ids_rise_in_order_of_commit(void **state)
+{
+    enum { THREADS = 4 };
+    struct world w;
+    struct toucher touchers[THREADS];
+    pthread_t threads[THREADS];
+    int64_t first = 0;
+    int64_t last = 0;
+    int64_t seen = 0;
+    open_world(&w, *state, 1);
+    assert_ok(&w.f, store_revision_get(w.f.store, &w.f.scope, STORE_SUBJECT_JOB, w.job, &first,
+                                       &w.f.err));
+    assert_ok(&w.f, store_events_latest(w.f.store, &w.f.scope, &last, &w.f.err));
+    for (int i = 0; i < THREADS; i++) {
+        touchers[i] = (struct toucher){.w = &w};
+        assert_int_equal(pthread_create(&threads[i], NULL, touch_in_thread, &touchers[i]), 0);
+    }
+    while (seen < 20L * THREADS) {
+        struct store_event_list list;
+        assert_ok(&w.f, store_events_read(w.f.store, &w.f.scope, NULL, last, 500, &w.f.memory,
+                                          &list, &w.f.err));
+        seen += (int64_t)list.n;
+        last = list.n > 0 ? list.rows[list.n - 1].id : last;
+    }
+    for (int i = 0; i < THREADS; i++) {
+        (void)pthread_join(threads[i], NULL);
+        assert_int_equal(touchers[i].n, 20);
+    }
+    int64_t revision = 0;
+    assert_ok(&w.f, store_revision_get(w.f.store, &w.f.scope, STORE_SUBJECT_JOB, w.job, &revision,
+                                       &w.f.err));
+    assert_int_equal(revision, first + 20L * THREADS);
+    assert_int_equal(seen, 20L * THREADS);
+    close_world(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terminated_sessions_are_replaced),
+        cmocka_unit_test(a_database_that_is_away_fails_at_once),
+        cmocka_unit_test(a_lock_that_is_not_free_is_tried_again),
+        cmocka_unit_test(a_full_pool_says_so),
+        cmocka_unit_test(lost_commits_are_told_apart),
+        cmocka_unit_test(b09_a_listener_comes_back),
+        cmocka_unit_test(events_tell_the_story_in_order),
+        cmocka_unit_test(revisions_fill_a_map),
+        cmocka_unit_test(event_ids_rise_in_order_of_commit),
+    };
+    return cmocka_run_group_tests(tests, test_postgres_setup, test_postgres_teardown);
+}
