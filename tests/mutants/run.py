@@ -33,6 +33,12 @@ def run_one(path, tree):
         subprocess.run(["git", "apply", "-R", path], cwd=tree, check=True)
 
 
+def sound(suites, tree):
+    """Suites that fail without any fault: they could not catch one."""
+    return [suite for suite in sorted(suites)
+            if subprocess.run(suite, shell=True, cwd=tree, capture_output=True, text=True).returncode != 0]
+
+
 def main():
     args = sys.argv[1:]
     only = [a for a in args if not a.startswith("-")]
@@ -49,6 +55,9 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         tree = os.path.join(scratch, "tree")
         subprocess.run(["git", "clone", "-q", ROOT, tree], check=True)
+        for suite in sound({header(p, "suite") for p in patches}, tree):
+            print(f"fails without a fault: {suite}")
+            return 1
         for path in patches:
             hit = run_one(path, tree)
             caught += hit
