@@ -16,8 +16,9 @@ OPT_release := -O3 -g -fno-math-errno -fno-trapping-math -fopenmp-simd $(HARDEN)
 OPT_debug   := -Og -g3 -fopenmp-simd
 OPT_asan    := -O1 -g -fno-omit-frame-pointer -fopenmp-simd -fsanitize=address,undefined -fno-sanitize-recover=all
 OPT_tsan    := -O1 -g -fopenmp-simd -fsanitize=thread
-OPT_f64     := -O2 -g -fopenmp-simd -DNN_REAL_DOUBLE
-OPT_fuzz    := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+# NN_PLAIN_KERNELS leaves the vector tables out: they are float only, and they take minutes under clang.
+OPT_f64     := -O2 -g -fopenmp-simd -DNN_REAL_DOUBLE -DNN_PLAIN_KERNELS
+OPT_fuzz    := -DNN_PLAIN_KERNELS -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 OPT_cov     := -O0 -g -fopenmp-simd --coverage
 OPT := $(OPT_$(MODE))
 $(if $(OPT),,$(error unknown MODE '$(MODE)': release | debug | asan | tsan | f64 | cov | fuzz))

@@ -22,7 +22,7 @@ static const struct nn_kernels *table_of(enum nn_isa isa)
     switch (isa) {
     case NN_ISA_PLAIN:
         return &nn_kernels_plain;
-#if defined(__x86_64__) && !defined(NN_REAL_DOUBLE)
+#if defined(__x86_64__) && !defined(NN_PLAIN_KERNELS)
     case NN_ISA_AVX2:
         return &nn_kernels_avx2;
     case NN_ISA_AVX512:

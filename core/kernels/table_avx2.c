@@ -4,7 +4,7 @@
  */
 #include "core/kernels/table.h"
 
-#if defined(__AVX2__) && !defined(NN_REAL_DOUBLE)
+#if defined(__AVX2__) && !defined(NN_PLAIN_KERNELS)
 
 #include <math.h>
 #include <string.h>
