@@ -34,7 +34,12 @@ static void headers_add(struct http_exchange *ex, struct MHD_Response *answer)
     header_add(answer, "Content-Type", resp->type);
     header_add(answer, "X-Request-Id", ex->request_id);
     header_add(answer, "X-Content-Type-Options", "nosniff");
-    header_add(answer, "Cache-Control", "no-cache");
+    if (!MHD_get_response_header(answer, "Cache-Control")) {
+        header_add(answer, "Cache-Control", "no-cache");
+    }
+    if (ex->route && ex->route->produces && strchr(ex->route->produces, ',')) {
+        header_add(answer, "Vary", "Accept");
+    }
     if (ex->close || atomic_load(&ex->server->draining)) {
         header_add(answer, "Connection", "close");
     }

@@ -11,6 +11,7 @@
 
 #include "core/json/json.h"
 #include "server/http/exchange_internal.h"
+#include "server/http/query.h"
 
 void http_response_reset(struct http_response *resp)
 {
@@ -182,6 +183,9 @@ void http_response_retry_after(struct http_response *resp, unsigned seconds)
 
 void http_etag(const struct http_request *req, int64_t revision, char out[HTTP_ETAG_SIZE])
 {
+    const char *produces = http_exchange_of(req)->route->produces;
+    const char *accept = produces && strchr(produces, ',') ? http_header(req, "Accept") : NULL;
+    uint64_t hash = http_hash(http_query_hash(req), accept ? accept : "");
     (void)snprintf(out, HTTP_ETAG_SIZE, "\"r%lld-%016llx\"", (long long)revision,
-                   (unsigned long long)http_query_hash(req));
+                   (unsigned long long)hash);
 }

@@ -66,7 +66,8 @@ void http_response_extra_take(struct http_response *resp, const char *name, json
 /* Seconds for Retry-After of an error (default 1 for 429 and 503). */
 void http_response_retry_after(struct http_response *resp, unsigned seconds);
 
-/* Entity tag of a revision and the query: "\"r12-5f3a...\"" in out. */
+/* Entity tag of a revision, the query, and Accept where the route has a choice: "\"r12-5f3a...\"".
+ */
 #define HTTP_ETAG_SIZE 48
 void http_etag(const struct http_request *req, int64_t revision, char out[HTTP_ETAG_SIZE]);
 

@@ -7,13 +7,15 @@
 #include "server/http/server.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "server/base/clock.h"
 #include "server/http/server_internal.h"
 
-#define WAIT_MS 10
+#define WAIT_MS         10
+#define FILES_OF_OTHERS 256 /* database, log, libraries */
 
 static enum sv_status primitives_init(struct http_server *server, struct sv_error *err)
 {
@@ -28,6 +30,19 @@ static enum sv_status primitives_init(struct http_server *server, struct sv_erro
     return made ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "cannot make a mutex");
 }
 
+/* Each connection may hold a socket and a spooled body. Raises the soft limit of open files; false
+ * when the hard one is too low: accept(2) would fail for want of a descriptor and spin. */
+static bool files_suffice(int64_t connections)
+{
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)connections * 2 + FILES_OF_OTHERS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
+        return true;
+    }
+    limit.rlim_cur = wanted;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
 enum sv_status http_server_create(const struct http_settings *settings, struct http_server **out,
                                   struct sv_error *err)
 {
@@ -39,6 +54,10 @@ enum sv_status http_server_create(const struct http_settings *settings, struct h
     server->config = settings->config;
     server->listen_fd = -1;
     enum sv_status status = primitives_init(server, err);
+    if (status == SV_OK && !files_suffice(server->config->max_connections)) {
+        status = sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "max_connections",
+                                   "the limit of open files is too low for so many connections");
+    }
     status = status ? status : http_route_table_check(settings, err);
     status = status ? status : http_park_init(server, (uint32_t)settings->config->max_parked, err);
     status = status ? status : http_listen(server, err);
