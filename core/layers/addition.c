@@ -8,25 +8,32 @@
 
 static const struct jx_field FIELDS[] = {JX_END};
 
-static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                           struct nn_layer_issue *issue)
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                           size_t n_in, const struct nn_network_bind *bind,
+                           struct nn_layer_plan *out, struct nn_layer_issue *issue)
 {
     (void)layer;
     (void)bind;
     for (size_t i = 1; i < n_in; i++) {
-        if (!nn_shape_equal(in[i], in[0])) {
+        if (!nn_shape_equal(in[i].shape, in[0].shape)) {
             char first[64];
             char other[64];
-            nn_shape_text(in[0], first, sizeof first);
-            nn_shape_text(in[i], other, sizeof other);
+            nn_shape_text(in[0].shape, first, sizeof first);
+            nn_shape_text(in[i].shape, other, sizeof other);
             return nn_layer_refuse(
                 issue, NULL, "give all inputs one shape, for example by a 1x1 convolution",
                 "its inputs 1 and %zu have different shapes, %s and %s", i + 1, first, other);
         }
+        if (!nn_shape_equal(in[i].image, in[0].image)) {
+            return nn_layer_refuse(issue, NULL, "put a fully_connected layer before one of them",
+                                   "its inputs 1 and %zu are flattened images of different sizes",
+                                   i + 1);
+        }
     }
-    double count = (double)in[0].height * (double)in[0].width * (double)in[0].channels;
-    *out = (struct nn_layer_plan){.out = in[0], .multiply_adds = count * (double)(n_in - 1)};
+    double count =
+        (double)in[0].shape.height * (double)in[0].shape.width * (double)in[0].shape.channels;
+    *out = (struct nn_layer_plan){
+        .out = in[0].shape, .image = in[0].image, .multiply_adds = count * (double)(n_in - 1)};
     return NN_OK;
 }
 
@@ -37,6 +44,7 @@ const struct nn_layer_kind nn_kind_addition = {
     .options_size = 0,
     .min_inputs = 2,
     .max_inputs = NN_LAYER_INPUTS_MAX,
+    .behind_flatten = true,
     .plan = plan,
 };
 

@@ -36,17 +36,18 @@ static const struct jx_field FIELDS[] = {
     JX_END,
 };
 
-static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                           struct nn_layer_issue *issue)
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                           size_t n_in, const struct nn_network_bind *bind,
+                           struct nn_layer_plan *out, struct nn_layer_issue *issue)
 {
     (void)n_in;
     (void)bind;
     (void)issue;
     const struct nn_factor_options *f = &((const struct options *)layer->options)->factors;
-    size_t c = in[0].channels;
+    size_t c = in[0].shape.channels;
     *out = (struct nn_layer_plan){
-        .out = in[0],
+        .out = in[0].shape,
+        .image = in[0].image,
         .n_parameters = 4,
         .parameters =
             {
@@ -57,8 +58,11 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *
                 nn_vector_plan("running_mean", NN_ROLE_RUNNING_MEAN, c, 0, 0),
                 nn_vector_plan("running_var", NN_ROLE_RUNNING_VAR, c, 0, 0),
             },
-        .multiply_adds = (double)in[0].height * (double)in[0].width * (double)c,
+        .multiply_adds = (double)in[0].shape.height * (double)in[0].shape.width * (double)c,
     };
+    for (size_t i = 0; i < 4 && !nn_shape_equal(in[0].image, in[0].shape); i++) {
+        nn_vector_of_image(&out->parameters[i], in[0].image);
+    }
     out->parameters[2].learnable = false;
     out->parameters[3].learnable = false;
     return NN_OK;
@@ -71,6 +75,7 @@ const struct nn_layer_kind nn_kind_batch_norm = {
     .options_size = sizeof(struct options),
     .min_inputs = 1,
     .max_inputs = 1,
+    .behind_flatten = true,
     .plan = plan,
 };
 

@@ -8,24 +8,24 @@
 
 static const struct jx_field FIELDS[] = {JX_END};
 
-static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                           struct nn_layer_issue *issue)
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                           size_t n_in, const struct nn_network_bind *bind,
+                           struct nn_layer_plan *out, struct nn_layer_issue *issue)
 {
     (void)layer;
     (void)bind;
-    struct nn_shape sum = in[0];
+    struct nn_shape sum = in[0].shape;
     for (size_t i = 1; i < n_in; i++) {
-        if (in[i].height != in[0].height || in[i].width != in[0].width) {
+        if (in[i].shape.height != in[0].shape.height || in[i].shape.width != in[0].shape.width) {
             char first[64];
             char other[64];
-            nn_shape_text(in[0], first, sizeof first);
-            nn_shape_text(in[i], other, sizeof other);
+            nn_shape_text(in[0].shape, first, sizeof first);
+            nn_shape_text(in[i].shape, other, sizeof other);
             return nn_layer_refuse(
                 issue, NULL, "give all inputs one height and width, by padding or stride",
                 "its inputs 1 and %zu have different sizes, %s and %s", i + 1, first, other);
         }
-        sum.channels += in[i].channels;
+        sum.channels += in[i].shape.channels;
     }
     *out = (struct nn_layer_plan){.out = sum};
     return NN_OK;

@@ -63,20 +63,20 @@ static struct nn_parameter_plan weight_plan(const struct options *options, size_
     };
 }
 
-static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                           struct nn_layer_issue *issue)
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                           size_t n_in, const struct nn_network_bind *bind,
+                           struct nn_layer_plan *out, struct nn_layer_issue *issue)
 {
     (void)n_in;
     const struct options *options = layer->options;
     struct nn_window w;
-    enum nn_status status = nn_window_plan(&options->window, 1, in[0], &w, issue);
+    enum nn_status status = nn_window_plan(&options->window, 1, in[0].shape, &w, issue);
     if (status != NN_OK) {
         return status;
     }
     size_t filters = options->filters > 0 ? options->filters : (bind ? bind->classes : 0);
     struct nn_layer_plan plan = {.out = {w.out_height, w.out_width, filters}};
-    plan.parameters[0] = weight_plan(options, filters, in[0].channels, &w);
+    plan.parameters[0] = weight_plan(options, filters, in[0].shape.channels, &w);
     plan.n_parameters = 1;
     size_t weights;
     if (!nn_layer_count(plan.parameters[0].extent, &weights)) {

@@ -22,15 +22,15 @@ static const struct jx_field FIELDS[] = {
     JX_END,
 };
 
-static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                           struct nn_layer_issue *issue)
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                           size_t n_in, const struct nn_network_bind *bind,
+                           struct nn_layer_plan *out, struct nn_layer_issue *issue)
 {
     (void)layer;
     (void)n_in;
     (void)bind;
     (void)issue;
-    *out = (struct nn_layer_plan){.out = in[0]};
+    *out = (struct nn_layer_plan){.out = in[0].shape, .image = in[0].image};
     return NN_OK;
 }
 
@@ -41,6 +41,7 @@ const struct nn_layer_kind nn_kind_dropout = {
     .options_size = sizeof(struct options),
     .min_inputs = 1,
     .max_inputs = 1,
+    .behind_flatten = true,
     .plan = plan,
 };
 

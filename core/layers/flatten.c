@@ -10,19 +10,19 @@
 
 static const struct jx_field FIELDS[] = {JX_END};
 
-static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                           struct nn_layer_issue *issue)
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                           size_t n_in, const struct nn_network_bind *bind,
+                           struct nn_layer_plan *out, struct nn_layer_issue *issue)
 {
     (void)layer;
     (void)n_in;
     (void)bind;
     size_t features;
-    if (!nn_shape_count(in[0], &features)) {
+    if (!nn_shape_count(in[0].shape, &features)) {
         return nn_layer_refuse(issue, NULL, "pool or stride before it",
                                "the flattened image has too many features to count");
     }
-    *out = (struct nn_layer_plan){.out = {1, 1, features}};
+    *out = (struct nn_layer_plan){.out = {1, 1, features}, .image = in[0].image};
     return NN_OK;
 }
 
@@ -33,6 +33,7 @@ const struct nn_layer_kind nn_kind_flatten = {
     .options_size = 0,
     .min_inputs = 1,
     .max_inputs = 1,
+    .behind_flatten = true,
     .plan = plan,
 };
 

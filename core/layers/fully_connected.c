@@ -34,20 +34,21 @@ static const struct jx_field FIELDS[] = {
     JX_END,
 };
 
-static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                           struct nn_layer_issue *issue)
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                           size_t n_in, const struct nn_network_bind *bind,
+                           struct nn_layer_plan *out, struct nn_layer_issue *issue)
 {
     (void)n_in;
     const struct options *options = layer->options;
     size_t outputs = options->outputs > 0 ? options->outputs : (bind ? bind->classes : 0);
-    const size_t extent[4] = {outputs, in[0].channels, in[0].height, in[0].width};
+    struct nn_shape image = in[0].image;
+    const size_t extent[4] = {outputs, image.channels, image.height, image.width};
     size_t weights;
     if (!nn_layer_count(extent, &weights)) {
         return nn_layer_refuse(issue, "outputs", "pool before it or use fewer outputs",
                                "the weights of this layer are too many to count");
     }
-    size_t features = in[0].channels * in[0].height * in[0].width;
+    size_t features = image.channels * image.height * image.width;
     struct nn_layer_plan plan = {
         .out = {1, 1, outputs}, .multiply_adds = (double)weights, .n_parameters = 1};
     plan.parameters[0] = (struct nn_parameter_plan){
@@ -56,7 +57,7 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *
         .learnable = true,
         .ndim = 2,
         .shape = {outputs, features},
-        .extent = {outputs, in[0].channels, in[0].height, in[0].width},
+        .extent = {outputs, image.channels, image.height, image.width},
         .order = {0, 2, 3, 1},
         .learning_rate_factor = options->factors.weight_learning_rate_factor,
         .l2_factor = options->factors.weight_l2_factor,
@@ -80,6 +81,7 @@ const struct nn_layer_kind nn_kind_fully_connected = {
     .options_size = sizeof(struct options),
     .min_inputs = 1,
     .max_inputs = 1,
+    .behind_flatten = true,
     .plan = plan,
 };
 

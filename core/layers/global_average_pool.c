@@ -6,17 +6,18 @@
 
 static const struct jx_field FIELDS[] = {JX_END};
 
-static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                           struct nn_layer_issue *issue)
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                           size_t n_in, const struct nn_network_bind *bind,
+                           struct nn_layer_plan *out, struct nn_layer_issue *issue)
 {
     (void)layer;
     (void)n_in;
     (void)bind;
     (void)issue;
     *out = (struct nn_layer_plan){
-        .out = {1, 1, in[0].channels},
-        .multiply_adds = (double)in[0].height * (double)in[0].width * (double)in[0].channels,
+        .out = {1, 1, in[0].shape.channels},
+        .multiply_adds =
+            (double)in[0].shape.height * (double)in[0].shape.width * (double)in[0].shape.channels,
     };
     return NN_OK;
 }

@@ -49,8 +49,17 @@ struct nn_parameter_plan {
     double fan_in, fan_out; /* weights: Glorot's counts */
 };
 
+/* An input of a layer. The features of a flattened image stand in memory as that image does,
+ * height, width, channels; PyTorch counts them channels, height, width. So whoever has a parameter
+ * with an axis of features asks for the image they came from. */
+struct nn_layer_input {
+    struct nn_shape shape;
+    struct nn_shape image; /* before the flatten; equal to shape where there was none */
+};
+
 struct nn_layer_plan {
-    struct nn_shape out; /* of a sample; all 0: unknown without a data set */
+    struct nn_shape out;   /* of a sample; all 0: unknown without a data set */
+    struct nn_shape image; /* what out's features were flattened from; all 0: not flattened */
     struct nn_parameter_plan parameters[NN_LAYER_PARAMETERS_MAX];
     size_t n_parameters;
     double multiply_adds; /* of a sample, forward */
@@ -69,11 +78,12 @@ struct nn_layer_kind {
     const struct jx_field *fields; /* its options */
     size_t options_size;
     size_t min_inputs, max_inputs;
+    bool behind_flatten; /* may have a flattened image as input */
     /* in: n_in known shapes; bind: NULL or with zeros where nothing is known yet. NN_ERR_INVALID
      * with `issue` filled, out untouched. */
-    enum nn_status (*plan)(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                           struct nn_layer_issue *issue);
+    enum nn_status (*plan)(const struct nn_layer *layer, const struct nn_layer_input *in,
+                           size_t n_in, const struct nn_network_bind *bind,
+                           struct nn_layer_plan *out, struct nn_layer_issue *issue);
 };
 
 /* All kinds, ended by NULL; by name, or NULL. */

@@ -21,22 +21,22 @@ static enum nn_status check_window(const struct nn_window *w, struct nn_layer_is
     return NN_OK;
 }
 
-enum nn_status nn_pool_plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                            const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                            struct nn_layer_issue *issue)
+enum nn_status nn_pool_plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                            size_t n_in, const struct nn_network_bind *bind,
+                            struct nn_layer_plan *out, struct nn_layer_issue *issue)
 {
     (void)n_in;
     (void)bind;
     const struct nn_pool_options *options = layer->options;
     struct nn_window w;
-    enum nn_status status = nn_window_plan(&options->window, 0, in[0], &w, issue);
+    enum nn_status status = nn_window_plan(&options->window, 0, in[0].shape, &w, issue);
     status = status == NN_OK ? check_window(&w, issue) : status;
     if (status != NN_OK) {
         return status;
     }
     *out = (struct nn_layer_plan){
-        .out = {w.out_height, w.out_width, in[0].channels},
-        .multiply_adds = (double)w.out_height * (double)w.out_width * (double)in[0].channels *
+        .out = {w.out_height, w.out_width, in[0].shape.channels},
+        .multiply_adds = (double)w.out_height * (double)w.out_width * (double)in[0].shape.channels *
                          (double)w.kernel_h * (double)w.kernel_w,
     };
     return NN_OK;

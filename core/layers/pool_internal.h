@@ -24,9 +24,9 @@ struct nn_pool_options {
 /* clang-format on */
 
 /* The plan of both kinds. */
-enum nn_status nn_pool_plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                            const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                            struct nn_layer_issue *issue);
+enum nn_status nn_pool_plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                            size_t n_in, const struct nn_network_bind *bind,
+                            struct nn_layer_plan *out, struct nn_layer_issue *issue);
 
 /* Sizes of the pass's only layer, a pool, for a batch. */
 struct nn_pool2d nn_pool_sizes(const struct nn_pass *pass, size_t batch);

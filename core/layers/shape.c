@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum nn_status nn_layer_refuse(struct nn_layer_issue *issue, const char *field, const char *mend,
                                const char *fmt, ...)
@@ -45,6 +46,14 @@ struct nn_parameter_plan nn_vector_plan(const char *suffix, enum nn_role role, s
         .learning_rate_factor = learning_rate_factor,
         .l2_factor = l2_factor,
     };
+}
+
+void nn_vector_of_image(struct nn_parameter_plan *plan, struct nn_shape image)
+{
+    const size_t extent[4] = {image.channels, image.height, image.width, 1};
+    static const unsigned char ORDER[4] = {1, 2, 0, 3};
+    memcpy(plan->extent, extent, sizeof extent);
+    memcpy(plan->order, ORDER, sizeof ORDER);
 }
 
 size_t nn_bytes(size_t n)

@@ -70,6 +70,9 @@ struct nn_factor_options {
 struct nn_parameter_plan nn_vector_plan(const char *suffix, enum nn_role role, size_t n,
                                         double learning_rate_factor, double l2_factor);
 
+/* Makes it one of the features of a flattened image, in whose memory order it is kept. */
+void nn_vector_of_image(struct nn_parameter_plan *plan, struct nn_shape image);
+
 /* Bytes of n numbers, a multiple of 64. */
 size_t nn_bytes(size_t n);
 

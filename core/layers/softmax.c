@@ -8,20 +8,21 @@
 
 static const struct jx_field FIELDS[] = {JX_END};
 
-static enum nn_status plan(const struct nn_layer *layer, const struct nn_shape *in, size_t n_in,
-                           const struct nn_network_bind *bind, struct nn_layer_plan *out,
-                           struct nn_layer_issue *issue)
+static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                           size_t n_in, const struct nn_network_bind *bind,
+                           struct nn_layer_plan *out, struct nn_layer_issue *issue)
 {
     (void)layer;
     (void)n_in;
     (void)bind;
-    if (in[0].channels == 1) {
+    if (in[0].shape.channels == 1) {
         return nn_layer_refuse(issue, NULL, "give it at least two outputs, one for each class",
                                "softmax over a single output is always 1, so nothing can be "
                                "learned");
     }
-    double count = (double)in[0].height * (double)in[0].width * (double)in[0].channels;
-    *out = (struct nn_layer_plan){.out = in[0], .multiply_adds = count};
+    double count =
+        (double)in[0].shape.height * (double)in[0].shape.width * (double)in[0].shape.channels;
+    *out = (struct nn_layer_plan){.out = in[0].shape, .image = in[0].image, .multiply_adds = count};
     return NN_OK;
 }
 
@@ -32,6 +33,7 @@ const struct nn_layer_kind nn_kind_softmax = {
     .options_size = 0,
     .min_inputs = 1,
     .max_inputs = 1,
+    .behind_flatten = true,
     .plan = plan,
 };
 

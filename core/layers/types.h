@@ -40,9 +40,9 @@ enum nn_role {
 };
 
 /* shape is torch's: conv [O, I, KH, KW], fully connected [O, I * H * W] with I the channels of the
- * grid before it (torch's flatten order C, H, W), vectors [C]. extent is the same as four factors
- * (O, I, KH, KW) or (O, I, H, W), vectors (C, 1, 1, 1); in memory, axis order[0] of extent varies
- * slowest and axis order[3] fastest. */
+ * image before it (torch's flatten order C, H, W), vectors [C]. extent is the same as four factors
+ * (O, I, KH, KW) or (O, I, H, W), vectors (C, 1, 1, 1) or behind a flatten (C, H, W, 1); in memory,
+ * axis order[0] of extent varies slowest and axis order[3] fastest. */
 struct nn_parameter {
     const char *name; /* "conv1.weight", "bn1.running_mean": as in torchvision's state dicts */
     const char *layer;

@@ -208,26 +208,53 @@ static bool is_known(struct nn_shape shape)
     return shape.height > 0 && shape.width > 0 && shape.channels > 0;
 }
 
+/* The inputs of a node; false while one of them is not known. */
+static bool gather_inputs(const struct nn_node *node, const struct nn_layer_plan *plans,
+                          struct nn_layer_input in[NN_LAYER_INPUTS_MAX])
+{
+    const struct nn_layer_kind *kind = node->layer.kind;
+    if (!kind || node->n_inputs < kind->min_inputs || node->n_inputs > kind->max_inputs) {
+        return false;
+    }
+    for (size_t k = 0; k < node->n_inputs; k++) {
+        const struct nn_layer_plan *plan = &plans[node->inputs[k]];
+        in[k].shape = plan->out;
+        in[k].image = is_known(plan->image) ? plan->image : plan->out;
+        if (!is_known(in[k].shape)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_behind_flatten(const struct nn_node *node, const struct nn_layer_input *in)
+{
+    for (size_t k = 0; k < node->n_inputs; k++) {
+        if (!nn_shape_equal(in[k].image, in[k].shape)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void plan_node(const struct nn_node *node, const struct nn_network_bind *bind,
                       struct nn_issues *issues, struct nn_layer_plan *plans,
                       struct nn_layer_plan *out)
 {
     const struct nn_layer_kind *kind = node->layer.kind;
-    struct nn_shape in[NN_LAYER_INPUTS_MAX];
-    if (!kind || node->n_inputs < kind->min_inputs || node->n_inputs > kind->max_inputs) {
-        return;
-    }
-    for (size_t k = 0; k < node->n_inputs; k++) {
-        in[k] = plans[node->inputs[k]].out;
-        if (!is_known(in[k])) {
-            return;
-        }
-    }
+    struct nn_layer_input in[NN_LAYER_INPUTS_MAX];
     struct nn_layer_issue issue = {0};
     char pointer[POINTER_SIZE];
     size_t count;
+    if (!gather_inputs(node, plans, in)) {
+        return;
+    }
     pointer_of(node, pointer);
-    if (kind->plan(&node->layer, in, node->n_inputs, bind, out, &issue) != NN_OK) {
+    if (!kind->behind_flatten && is_behind_flatten(node, in)) {
+        nn_issue(issues, node->layer.name, pointer,
+                 "put it before the flatten, or a fully_connected layer between",
+                 "a layer of kind %s cannot take a flattened image", kind->name);
+    } else if (kind->plan(&node->layer, in, node->n_inputs, bind, out, &issue) != NN_OK) {
         char place[POINTER_SIZE];
         jx_pointer_key(pointer, issue.field ? issue.field : "", place, sizeof place);
         nn_issue(issues, node->layer.name, issue.field ? place : pointer, issue.mend, "%s",

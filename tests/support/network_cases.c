@@ -112,13 +112,16 @@ const struct test_network_case test_network_cases[] = {
      "{'name': 'a', 'kind': 'convolution', 'filters': 2, 'kernel': 1},"
      "{'name': 'b', 'kind': 'relu'}, {'name': 'j', 'kind': 'concatenation'}," FC,
      "['in', 'a'], ['a', 'b'], ['a', 'j'], ['b', 'j'], ['j', 'fc']", NULL, true},
-    {"flattened rows in a concatenation", IMAGE(2, 2, 2),
-     "{'name': 'a', 'kind': 'flatten'}, {'name': 'b', 'kind': 'global_average_pool'},"
-     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 1},"
-     "{'name': 'd', 'kind': 'flatten'}, {'name': 'j', 'kind': 'concatenation'}," FC,
-     "['in', 'a'], ['in', 'b'], ['in', 'c'], ['c', 'd'], ['a', 'j'], ['b', 'j'], ['d', 'j'],"
-     " ['j', 'fc']",
-     NULL, false},
+    {"layers behind a flatten", IMAGE(2, 3, 2),
+     "{'name': 'f', 'kind': 'flatten'}, {'name': 'n', 'kind': 'batch_norm'},"
+     "{'name': 'd', 'kind': 'dropout', 'rate': 0.2}, {'name': 'r', 'kind': 'relu'},"
+     "{'name': 's', 'kind': 'addition'}," FC,
+     "['in', 'f'], ['f', 'n'], ['n', 'd'], ['d', 'r'], ['r', 's'], ['f', 's'], ['s', 'fc']", NULL,
+     true},
+    {"rows in a concatenation", IMAGE(2, 2, 3),
+     "{'name': 'a', 'kind': 'fully_connected', 'outputs': 4},"
+     "{'name': 'b', 'kind': 'global_average_pool'}, {'name': 'j', 'kind': 'concatenation'}," FC,
+     "['in', 'a'], ['in', 'b'], ['a', 'j'], ['b', 'j'], ['j', 'fc']", NULL, false},
     {"addition with a shortcut", IMAGE(3, 3, 2),
      "{'name': 'a', 'kind': 'convolution', 'filters': 2, 'kernel': 3, 'padding': 1},"
      "{'name': 'n', 'kind': 'batch_norm'}, {'name': 's', 'kind': 'addition'}," FC,

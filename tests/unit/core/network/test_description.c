@@ -180,6 +180,14 @@ static const struct mistake MISTAKES[] = {
     {"{'layers': [" IN ", " CONV ", {'name': 's', 'kind': 'concatenation'}, " FC ", " SM
      "], 'connections': [['in', 'c'], ['in', 's'], ['c', 's'], ['s', 'fc'], ['fc', 'sm']]}",
      "s", "/layers/2", "different sizes", "height and width"},
+    {NET("{'name': 'f', 'kind': 'flatten'}, {'name': 'c', 'kind': 'convolution', 'filters': 2,"
+         " 'kernel': 1},"),
+     "c", "/layers/2", "cannot take a flattened image", "before the flatten"},
+    {"{'layers': [" IN ", {'name': 'p', 'kind': 'convolution', 'filters': 784, 'kernel': 28},"
+     " {'name': 'f', 'kind': 'flatten'}, {'name': 's', 'kind': 'addition'}, " FC ", " SM "],"
+     " 'connections': [['in', 'p'], ['in', 'f'], ['p', 's'], ['f', 's'], ['s', 'fc'],"
+     " ['fc', 'sm']]}",
+     "s", "/layers/3", "flattened images of different sizes", "fully_connected"},
     {"{'layers': [" IN ", " FC "]}", "fc", "/layers/1", "must end in a softmax", NULL},
     {"{'layers': [" IN ", {'name': 'f', 'kind': 'fully_connected', 'outputs': 7}, " SM "]}", "f",
      "/layers/1", "7 scores, but the data set has 10", "set its outputs to 10"},

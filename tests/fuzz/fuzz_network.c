@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Any bytes as a network: refused with issues, or a description that reads back as itself and, if
+ * it is small, a network that runs a step without stepping outside of its memory.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/network/network.h"
+
+enum { BYTES_MAX = 4 << 20, WORK_MAX = 2000000 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void run(const struct nn_description *description, const struct nn_network_bind *bind)
+{
+    const struct nn_network_options options = {.max_batch = 2, .input_gradient = true};
+    const struct nn_step step = {.seed = 1};
+    struct nn_network *network = NULL;
+    struct nn_error err = {0};
+    if (nn_network_create(description, bind, &options, &network, &err) != NN_OK) {
+        return;
+    }
+    nn_network_initialize(network, 1);
+    memset(nn_network_input(network), 0, 2 * nn_network_input_size(network) * sizeof(nn_real));
+    nn_network_forward(network, 2, NN_PHASE_TRAINING, &step);
+    memset(nn_network_output_gradient(network), 0,
+           2 * nn_network_output_size(network) * sizeof(nn_real));
+    nn_network_backward(network, 2);
+    nn_network_forward(network, 1, NN_PHASE_INFERENCE, NULL);
+    nn_network_destroy(network);
+}
+
+/* What was written out is the same description. */
+static void read_back(const struct nn_description *description)
+{
+    struct nn_description *again = NULL;
+    struct nn_error err = {0};
+    json_t *full = nn_description_json(description);
+    enum nn_status status = nn_description_parse(full, &again, &err);
+    json_t *full_again = status == NN_OK ? nn_description_json(again) : NULL;
+    NN_ASSERT(full_again && json_equal(full, full_again));
+    nn_description_destroy(again);
+    json_decref(full);
+    json_decref(full_again);
+}
+
+static double total(const json_t *report, const char *path)
+{
+    return json_number_value(jx_path_get(report, path));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct nn_network_bind BIND = {
+        .height = 7, .width = 6, .channels = 2, .classes = 3};
+    struct nn_description *description = NULL;
+    json_t *spec = NULL;
+    json_t *report = NULL;
+    struct nn_error err = {0};
+    if (jx_parse(data, size, NULL, &spec, &err) != NN_OK) {
+        return 0;
+    }
+    enum nn_status status = nn_description_parse(spec, &description, &err);
+    NN_ASSERT(nn_network_analyze(spec, &BIND, 2, &report, &err) == NN_OK);
+    bool valid = json_is_true(json_object_get(report, "valid"));
+    NN_ASSERT(status == NN_OK || !valid);
+    if (status == NN_OK) {
+        read_back(description);
+    }
+    if (valid && total(report, "totals.training_bytes") < BYTES_MAX &&
+        total(report, "totals.multiply_adds") < WORK_MAX) {
+        run(description, &BIND);
+    }
+    nn_description_destroy(description);
+    json_decref(report);
+    json_decref(spec);
+    return 0;
+}

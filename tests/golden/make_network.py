@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+"""Writes network.json: small networks as PyTorch computes them, in double. Each case: our description,
+parameters in PyTorch's order, input (channels last), labels, and what follows: scores in training mode,
+gradients of the mean cross-entropy, running statistics after the step, scores in evaluation mode.
+usage: /usr/bin/python3 tests/golden/make_network.py (PyTorch 1.13) > tests/golden/network.json"""
+import json
+
+import torch
+from torch import nn
+
+torch.set_default_dtype(torch.float64)
+
+
+class Inception(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(3, 4, 1)
+        self.an = nn.BatchNorm2d(4, eps=1e-3)
+        self.p = nn.MaxPool2d(3, 2, 1, ceil_mode=True)
+        self.c = nn.Conv2d(4, 4, 3, padding=1)
+        self.m = nn.AvgPool2d(2, 2, ceil_mode=True)
+        self.fc = nn.Linear(4 + 4, 5)
+
+    def forward(self, x):
+        a = torch.relu(self.an(self.a(x)))
+        a = self.p(a)
+        c = torch.relu(self.c(a) + a)
+        j = torch.cat([self.m(c), self.m(a)], 1)
+        return self.fc(j.mean((2, 3)))
+
+
+def layer(name, kind, **options):
+    return {"name": name, "kind": kind, **options}
+
+
+INCEPTION = {
+    "layers": [
+        layer("in", "image_input"), layer("a", "convolution", filters=4, kernel=1),
+        layer("an", "batch_norm", epsilon=1e-3), layer("ar", "relu"),
+        layer("p", "max_pool", kernel=3, stride=2, padding=1, ceil_mode=True),
+        layer("c", "convolution", filters=4, kernel=3, padding=1), layer("s", "addition"),
+        layer("sr", "relu"), layer("m1", "average_pool", kernel=2, ceil_mode=True),
+        layer("m2", "average_pool", kernel=2, ceil_mode=True), layer("j", "concatenation"),
+        layer("g", "global_average_pool"), layer("fc", "fully_connected"), layer("x", "softmax")],
+    "connections": [["in", "a"], ["a", "an"], ["an", "ar"], ["ar", "p"], ["p", "c"], ["c", "s"],
+                    ["p", "s"], ["s", "sr"], ["sr", "m1"], ["p", "m2"], ["m1", "j"], ["m2", "j"],
+                    ["j", "g"], ["g", "fc"], ["fc", "x"]],
+}
+
+
+def simple_cnn(filters, kernel, height, width, channels, classes):
+    rest = (height - kernel + 1) * (width - kernel + 1)
+    names = [("conv1", nn.Conv2d(channels, filters, kernel)), ("bn1", nn.BatchNorm2d(filters)),
+             ("relu1", nn.ReLU()), ("flatten", nn.Flatten()), ("fc", nn.Linear(filters * rest, classes))]
+    module = nn.Sequential()
+    for name, child in names:
+        module.add_module(name, child)
+    return module
+
+
+def strided():
+    module = nn.Sequential()
+    for name, child in [("c1", nn.Conv2d(2, 3, 3, stride=2, padding=1)), ("b1", nn.BatchNorm2d(3)),
+                        ("p", nn.AvgPool2d(3, 1, 1, count_include_pad=False)),
+                        ("c2", nn.Conv2d(3, 4, 2)), ("r", nn.ReLU()), ("f", nn.Flatten()),
+                        ("l1", nn.Linear(4 * 3 * 2, 6)), ("b2", nn.BatchNorm1d(6)), ("r2", nn.ReLU()),
+                        ("l2", nn.Linear(6, 3))]:
+        module.add_module(name, child)
+    return module
+
+
+def flat():
+    module = nn.Sequential()
+    for name, child in [("c", nn.Conv2d(2, 3, (3, 2), bias=False)), ("f", nn.Flatten()),
+                        ("b", nn.BatchNorm1d(3 * 3 * 4)), ("r", nn.ReLU()),
+                        ("l", nn.Linear(3 * 3 * 4, 4))]:
+        module.add_module(name, child)
+    return module
+
+
+FLAT = {"layers": [
+    layer("in", "image_input"), layer("c", "convolution", filters=3, kernel=[3, 2], bias=False),
+    layer("f", "flatten"), layer("b", "batch_norm"), layer("r", "relu"),
+    layer("l", "fully_connected"), layer("x", "softmax")]}
+
+
+STRIDED = {"layers": [
+    layer("in", "image_input"), layer("c1", "convolution", filters=3, kernel=3, stride=2, padding=1),
+    layer("b1", "batch_norm"),
+    layer("p", "average_pool", kernel=3, stride=1, padding=1, count_padding=False),
+    layer("c2", "convolution", filters=4, kernel=2), layer("r", "relu"), layer("f", "flatten"),
+    layer("l1", "fully_connected", outputs=6), layer("b2", "batch_norm"), layer("r2", "relu"),
+    layer("l2", "fully_connected"), layer("x", "softmax")]}
+
+
+def numbers(tensor):
+    return [float("%.12g" % v) for v in tensor.detach().reshape(-1).tolist()]
+
+
+def case(name, description, module, shape, classes, batch):
+    height, width, channels = shape
+    for parameter in module.parameters():
+        nn.init.uniform_(parameter, -0.6, 0.8)
+    for key, buffer in module.named_buffers():
+        if "running" in key:
+            nn.init.uniform_(buffer, 0.3, 1.2)
+    used = {k: v.clone() for k, v in module.state_dict().items() if "num_batches" not in k}
+    x = torch.rand(batch, channels, height, width) * 2 - 1
+    labels = torch.randint(0, classes, (batch,))
+    module.eval()
+    evaluation = module(x)
+    module.train()
+    scores = module(x)
+    nn.functional.cross_entropy(scores, labels).backward()
+    grads = {k: p.grad for k, p in module.named_parameters() if p.grad is not None}
+    after = {k: v for k, v in module.state_dict().items() if "running" in k}
+    used = {k: v for k, v in used.items() if k in grads or k in after}
+    return {"name": name, "description": description, "height": height, "width": width,
+            "channels": channels, "classes": classes, "batch": batch,
+            "parameters": {k: numbers(v) for k, v in used.items()},
+            "input": numbers(x.permute(0, 2, 3, 1)), "labels": labels.tolist(),
+            "evaluation_scores": numbers(evaluation), "scores": numbers(scores),
+            "gradients": {k: numbers(v) for k, v in grads.items()},
+            "statistics": {k: numbers(v) for k, v in after.items()}}
+
+
+def main():
+    torch.manual_seed(1)
+    cases = [
+        case("simple_cnn", {"name": "simple_cnn", "filters": 3, "kernel": 3},
+             simple_cnn(3, 3, 6, 5, 2, 4), (6, 5, 2), 4, 5),
+        case("inception", INCEPTION, Inception(), (7, 6, 3), 5, 4),
+        case("flat", FLAT, flat(), (5, 5, 2), 4, 4),
+        case("strided", STRIDED, strided(), (8, 6, 2), 3, 6),
+    ]
+    print(json.dumps(cases))
+
+
+main()
