@@ -195,6 +195,8 @@ static void say_done(struct trial_link *link, const char *outcome,
     json_t *done = json_pack("{s:s}", "outcome", outcome);
     if (result) {
         (void)json_object_set_new(done, "step", json_integer((json_int_t)result->step));
+        (void)json_object_set_new(done, "total_steps",
+                                  json_integer((json_int_t)result->total_steps));
         (void)json_object_set_new(done, "epoch", json_integer((json_int_t)result->epoch));
         (void)json_object_set_new(done, "patience_stopped", json_boolean(result->patience_stopped));
         (void)json_object_set_new(done, "seconds", jx_number(result->seconds));

@@ -64,6 +64,10 @@ bool worker_pending_points(struct worker_pending *pending, const struct wire_poi
         }
         pending->points[pending->n_points++] =
             (struct store_point){name, points[i].step, points[i].value};
+        if (points[i].step > pending->progress.step) { /* a point is progress too */
+            pending->progress.step = points[i].step;
+            pending->has_progress = true;
+        }
     }
     return true;
 }
@@ -87,19 +91,29 @@ bool worker_pending_line(struct worker_pending *pending, const char *level, cons
     return true;
 }
 
+static void take_number(const json_t *record, const char *name, int64_t *value)
+{
+    const json_t *number = json_object_get(record, name);
+    if (json_is_integer(number)) {
+        *value = json_integer_value(number);
+    }
+}
+
 void worker_pending_progress(struct worker_pending *pending, const json_t *record)
 {
     const char *phase = json_string_value(json_object_get(record, "phase"));
-    pending->progress.step = json_integer_value(json_object_get(record, "step"));
-    pending->progress.total_steps = json_integer_value(json_object_get(record, "total_steps"));
-    pending->progress.epoch = json_integer_value(json_object_get(record, "epoch"));
-    (void)snprintf(pending->phase, sizeof pending->phase, "%s", phase ? phase : "");
-    pending->progress.phase = pending->phase;
+    take_number(record, "step", &pending->progress.step);
+    take_number(record, "total_steps", &pending->progress.total_steps);
+    take_number(record, "epoch", &pending->progress.epoch);
+    if (phase) {
+        (void)snprintf(pending->phase, sizeof pending->phase, "%s", phase);
+    }
     pending->has_progress = true;
 }
 
-struct store_commit worker_pending_commit(const struct worker_pending *pending)
+struct store_commit worker_pending_commit(struct worker_pending *pending)
 {
+    pending->progress.phase = pending->phase;
     return (struct store_commit){
         .progress = pending->has_progress ? &pending->progress : NULL,
         .points = pending->points,

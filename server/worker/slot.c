@@ -226,6 +226,9 @@ static bool take_done(struct worker_slot *slot, const struct wire_record *record
     slot->done_record = worker_record_json(record);
     const char *outcome = json_string_value(json_object_get(slot->done_record, "outcome"));
     slot->done = outcome != NULL;
+    if (json_object_get(slot->done_record, "step")) {
+        worker_pending_progress(&slot->pending, slot->done_record);
+    }
     (void)snprintf(slot->done_outcome, sizeof slot->done_outcome, "%s", outcome ? outcome : "");
     return slot->done;
 }

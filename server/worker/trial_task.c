@@ -149,6 +149,7 @@ static bool take_started(struct worker_slot *slot, const json_t *record)
     } while (worker_slot_retry(slot, st, &err));
     worker_process_progress(slot, false);
     slot->started = st == SV_OK;
+    worker_pending_progress(&slot->pending, record);
     log_event(slot->worker->log, SV_LOG_INFO, "trial_runs",
               LOG_TEXT("attempt", slot->directory_name), LOG_INT("after_step", step));
     return true;

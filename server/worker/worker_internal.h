@@ -245,10 +245,11 @@ extern const struct worker_task worker_import_task;
 bool worker_pending_points(struct worker_pending *pending, const struct wire_point *points,
                            size_t n);
 bool worker_pending_line(struct worker_pending *pending, const char *level, const char *text);
+/* Takes step, total_steps, epoch and phase as far as the record has them. */
 void worker_pending_progress(struct worker_pending *pending, const json_t *record);
 /* What there is, as a commit; borrowed from pending. */
-struct store_commit worker_pending_commit(const struct worker_pending *pending);
-/* After a commit: forgets everything but the names. */
+struct store_commit worker_pending_commit(struct worker_pending *pending);
+/* After a commit: forgets everything but the names and where the trial stands. */
 void worker_pending_clear(struct worker_pending *pending);
 void worker_pending_deinit(struct worker_pending *pending);
 

@@ -36,14 +36,12 @@ def spec(dataset):
 def violated(daemon):
     """[(invariant's name, rows)] of those that do not hold."""
     broken = []
-    for block in INVARIANTS.read_text().split(";"):
-        lines = block.strip().splitlines()
-        names = [line[2:].strip() for line in lines if line.startswith("--")]
-        body = "\n".join(line for line in lines if not line.startswith("--")).strip()
-        if body:
+    lines = [line for line in INVARIANTS.read_text().splitlines() if not line.startswith("--")]
+    for body in "\n".join(lines).split(";"):
+        if body.strip():
             rows = query(daemon, body)
             if rows:
-                broken.append((names[-1] if names else body[:60], rows[:3]))
+                broken.append((rows[0][0], rows[:3]))
     return broken
 
 
