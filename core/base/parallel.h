@@ -17,9 +17,9 @@ struct nn_pool;
 typedef void (*nn_chunk_fn)(void *ctx, size_t chunk, size_t lane);
 
 /* A pool of at most max_threads (1 to 256), the caller's thread counted; starts max_threads - 1
- * threads with denormals flushed and every signal blocked; the caller flushes its own (cpu.h), or its
- * lane may give other bits. All max_threads are active. memory is
- * borrowed until destroy. NN_ERR_MEMORY, NN_ERR_LIMIT (no thread to be had), NN_ERR_INVALID. */
+ * threads with denormals flushed and every signal blocked; the caller flushes its own (cpu.h), or
+ * its lane may give other bits. All max_threads are active. memory is borrowed until destroy.
+ * NN_ERR_MEMORY, NN_ERR_LIMIT (no thread to be had), NN_ERR_INVALID. */
 NN_MUST_CHECK enum nn_status nn_pool_create(struct nn_memory *memory, size_t max_threads,
                                             struct nn_pool **out_pool, struct nn_error *err);
 void nn_pool_destroy(struct nn_pool *pool);

@@ -105,7 +105,7 @@ static enum sv_status db_wait(void *ctx, int timeout_ms, int wake_fd, enum chang
 /* ----------------------------------------------------------------------------- the server */
 
 static struct changes *changes;
-static atomic_int queries; /* what would have gone to the database */
+static atomic_int queries;   /* what would have gone to the database */
 static atomic_llong current; /* revision "in the database" */
 
 struct question {
@@ -163,8 +163,7 @@ static enum sv_status get_list(void *state, const struct http_request *req,
         return status;
     }
     bool known = changes_generation(changes, &generation);
-    if (known && (int64_t)generation == q.generation && q.wait &&
-        req->wake != HTTP_WAKE_DEADLINE) {
+    if (known && (int64_t)generation == q.generation && q.wait && req->wake != HTTP_WAKE_DEADLINE) {
         return changes_wait_any(changes, generation, req, resp, q.wait, err);
     }
     return http_response_json_take(resp, 200,

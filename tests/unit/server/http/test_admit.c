@@ -72,7 +72,7 @@ struct raw_row {
     bool closes;
 };
 
-#define H "Host: localhost\r\n"
+#define H         "Host: localhost\r\n"
 #define JSON_TYPE "Content-Type: application/json\r\n"
 #define RAW(text) text, sizeof text - 1
 
@@ -80,18 +80,26 @@ struct raw_row {
 static const struct raw_row ROWS[] = {
     {"plain", "GET /a HTTP/1.1\r\n" H "\r\n", 0, 200, "", false},
     {"body", "POST /a HTTP/1.1\r\n" H JSON_TYPE "Content-Length: 2\r\n\r\n{}", 0, 200, "", false},
-    {"chunked", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n", 0, 200, "", false},
-    {"length and chunked", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0, 400, "bad_request", true},
-    {"two lengths", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}", 0, 400, "bad_request", true},
-    {"two equal lengths", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", 0, 400, "bad_request", true},
-    {"blank before colon, length", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Content-Length : 3\r\n\r\n{ }", 0, 400, "bad_request", true},
-    {"blank before colon, coding", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", 0, 400, "bad_request", true},
+    {"chunked",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE
+     "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n",
+     0, 200, "", false},
+    {"length and chunked",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE
+     "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+     0, 400, "bad_request", true},
+    {"two lengths",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE "Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}", 0, 400,
+     "bad_request", true},
+    {"two equal lengths",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", 0, 400,
+     "bad_request", true},
+    {"blank before colon, length",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE "Content-Length : 3\r\n\r\n{ }", 0, 400, "bad_request",
+     true},
+    {"blank before colon, coding",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", 0, 400,
+     "bad_request", true},
     {"blank in a name", "GET /a HTTP/1.1\r\n" H "X Y: 1\r\n\r\n", 0, 400, "bad_request", true},
     {"odd name", "GET /a HTTP/1.1\r\n" H "X(1): 1\r\n\r\n", 0, 400, "bad_request", true},
     {"empty name", "GET /a HTTP/1.1\r\n" H ": 1\r\n\r\n", 0, 400, "bad_request", true},
@@ -106,28 +114,39 @@ static const struct raw_row ROWS[] = {
      413, NULL, true},
     {"coding gzip", "POST /a HTTP/1.1\r\n" H JSON_TYPE "Transfer-Encoding: gzip\r\n\r\n{}", 0, 501,
      "not_implemented", true},
-    {"coding gzip, chunked", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 0, 501, "not_implemented", true},
-    {"coding xchunked", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 0, 501, "not_implemented", true},
-    {"coding identity", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Transfer-Encoding: identity\r\n\r\n{}", 0, 501, "not_implemented", true},
-    {"two codings", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0, 400,
+    {"coding gzip, chunked",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 0, 501,
+     "not_implemented", true},
+    {"coding xchunked",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 0, 501,
+     "not_implemented", true},
+    {"coding identity", "POST /a HTTP/1.1\r\n" H JSON_TYPE "Transfer-Encoding: identity\r\n\r\n{}",
+     0, 501, "not_implemented", true},
+    {"two codings",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE
+     "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+     0, 400, "bad_request", true},
+    {"coding on 1.0",
+     "POST /a HTTP/1.0\r\n" H JSON_TYPE "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0, 400,
      "bad_request", true},
-    {"coding on 1.0", "POST /a HTTP/1.0\r\n" H JSON_TYPE
-     "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 0, 400, "bad_request", true},
-    {"chunk size negative", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Transfer-Encoding: chunked\r\n\r\n-1\r\n{}\r\n0\r\n\r\n", 0, 400, NULL, true},
-    {"chunk size 0x2", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n", 0, 400, NULL, true},
-    {"chunk too short", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n", 0, 400, NULL, true},
-    {"chunk size overflow", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n", 0, 413, NULL, true},
+    {"chunk size negative",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE "Transfer-Encoding: chunked\r\n\r\n-1\r\n{}\r\n0\r\n\r\n",
+     0, 400, NULL, true},
+    {"chunk size 0x2",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE "Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n",
+     0, 400, NULL, true},
+    {"chunk too short",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE "Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n", 0,
+     400, NULL, true},
+    {"chunk size overflow",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE
+     "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n",
+     0, 413, NULL, true},
     {"NUL in a value", RAW("GET /a HTTP/1.1\r\n" H "X-A: a\0b\r\n\r\n"), 400, "bad_request", true},
-    {"control in a value", "GET /a HTTP/1.1\r\n" H "X-A: a\x01" "b\r\n\r\n", 0, 400, "bad_request",
-     true},
+    {"control in a value",
+     "GET /a HTTP/1.1\r\n" H "X-A: a\x01"
+     "b\r\n\r\n",
+     0, 400, "bad_request", true},
     {"no host", "GET /a HTTP/1.1\r\n\r\n", 0, 400, "bad_request", true},
     {"no host on 1.0", "GET /a HTTP/1.0\r\n\r\n", 0, 400, "bad_request", true},
     {"empty host", "GET /a HTTP/1.1\r\nHost:\r\n\r\n", 0, 400, "bad_request", true},
@@ -147,10 +166,13 @@ static const struct raw_row ROWS[] = {
      "forbidden_origin", true},
     {"null origin", "GET /a HTTP/1.1\r\n" H "Origin: null\r\n\r\n", 0, 403, "forbidden_origin",
      true},
-    {"origin of another port", "GET /a HTTP/1.1\r\nHost: localhost:1\r\nOrigin: "
-     "http://localhost:2\r\n\r\n", 0, 403, "forbidden_origin", true},
-    {"two authorizations", "GET /a HTTP/1.1\r\n" H
-     "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n", 0, 400, "bad_request", true},
+    {"origin of another port",
+     "GET /a HTTP/1.1\r\nHost: localhost:1\r\nOrigin: "
+     "http://localhost:2\r\n\r\n",
+     0, 403, "forbidden_origin", true},
+    {"two authorizations",
+     "GET /a HTTP/1.1\r\n" H "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n", 0, 400,
+     "bad_request", true},
     {"NUL escape", "GET /a%00b HTTP/1.1\r\n" H "\r\n", 0, 400, "bad_request", true},
     {"NUL escape in the query", "GET /a?x=%00 HTTP/1.1\r\n" H "\r\n", 0, 400, "bad_request", true},
     {"bad escape", "GET /a%zz HTTP/1.1\r\n" H "\r\n", 0, 400, "bad_request", true},
@@ -180,27 +202,30 @@ static const struct raw_row ROWS[] = {
      false},
     {"wrong method", "DELETE /a HTTP/1.1\r\n" H "\r\n", 0, 405, "method_not_allowed", false},
     {"id too short", "GET /v1/jobs/123 HTTP/1.1\r\n" H "\r\n", 0, 404, "not_found", false},
-    {"id in capitals", "GET /v1/jobs/0123456789ABCDEF0123456789ABCDEF HTTP/1.1\r\n" H "\r\n", 0, 404,
-     "not_found", false},
+    {"id in capitals", "GET /v1/jobs/0123456789ABCDEF0123456789ABCDEF HTTP/1.1\r\n" H "\r\n", 0,
+     404, "not_found", false},
     {"id", "GET /v1/jobs/" ID " HTTP/1.1\r\n" H "\r\n", 0, 200, "", false},
     {"root", "GET / HTTP/1.1\r\n" H "\r\n", 0, 200, "", false},
     {"type missing", "POST /a HTTP/1.1\r\n" H "Content-Length: 2\r\n\r\n{}", 0, 415,
      "unsupported_media_type", false},
-    {"type wrong", "POST /a HTTP/1.1\r\n" H
-     "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}", 0, 415, "unsupported_media_type",
-     false},
-    {"type form", "POST /a HTTP/1.1\r\n" H
-     "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 2\r\n\r\n{}", 0, 415,
+    {"type wrong",
+     "POST /a HTTP/1.1\r\n" H "Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}", 0, 415,
      "unsupported_media_type", false},
-    {"charset", "POST /a HTTP/1.1\r\n" H
-     "Content-Type: application/json; charset=UTF-8\r\nContent-Length: 2\r\n\r\n{}", 0, 200, "",
-     false},
-    {"charset wrong", "POST /a HTTP/1.1\r\n" H
-     "Content-Type: application/json; charset=latin1\r\nContent-Length: 2\r\n\r\n{}", 0, 415,
-     "unsupported_media_type", false},
-    {"content coding", "POST /a HTTP/1.1\r\n" H JSON_TYPE
-     "Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", 0, 415, "unsupported_media_type",
-     false},
+    {"type form",
+     "POST /a HTTP/1.1\r\n" H
+     "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 2\r\n\r\n{}",
+     0, 415, "unsupported_media_type", false},
+    {"charset",
+     "POST /a HTTP/1.1\r\n" H
+     "Content-Type: application/json; charset=UTF-8\r\nContent-Length: 2\r\n\r\n{}",
+     0, 200, "", false},
+    {"charset wrong",
+     "POST /a HTTP/1.1\r\n" H
+     "Content-Type: application/json; charset=latin1\r\nContent-Length: 2\r\n\r\n{}",
+     0, 415, "unsupported_media_type", false},
+    {"content coding",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE "Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", 0,
+     415, "unsupported_media_type", false},
     {"body where none is", "POST /none HTTP/1.1\r\n" H JSON_TYPE "Content-Length: 2\r\n\r\n{}", 0,
      400, "bad_request", true},
     {"body of a GET", "GET /a HTTP/1.1\r\n" H JSON_TYPE "Content-Length: 2\r\n\r\n{}", 0, 400,
@@ -214,12 +239,14 @@ static const struct raw_row ROWS[] = {
      411, "length_required", false},
     {"too long", "POST /a HTTP/1.1\r\n" H JSON_TYPE "Content-Length: 5000000\r\n\r\n{}", 0, 413,
      "too_large", true},
-    {"ten gigabytes", "PUT /file HTTP/1.1\r\n" H "Content-Type: application/octet-stream\r\n"
-     "Content-Length: 10000000000\r\n\r\n", 0, 413, "too_large", true},
+    {"ten gigabytes",
+     "PUT /file HTTP/1.1\r\n" H "Content-Type: application/octet-stream\r\n"
+     "Content-Length: 10000000000\r\n\r\n",
+     0, 413, "too_large", true},
     {"not acceptable", "GET /a HTTP/1.1\r\n" H "Accept: text/html\r\n\r\n", 0, 406,
      "not_acceptable", false},
-    {"acceptable range", "GET /a HTTP/1.1\r\n" H "Accept: text/html, application/*;q=0.1\r\n\r\n", 0,
-     200, "", false},
+    {"acceptable range", "GET /a HTTP/1.1\r\n" H "Accept: text/html, application/*;q=0.1\r\n\r\n",
+     0, 200, "", false},
     {"refused by q=0", "GET /a HTTP/1.1\r\n" H "Accept: */*, application/json;q=0\r\n\r\n", 0, 406,
      "not_acceptable", false},
     {"another type", "GET /csv HTTP/1.1\r\n" H "Accept: application/json\r\n\r\n", 0, 406,
@@ -230,16 +257,18 @@ static const struct raw_row ROWS[] = {
     {"bare LF at the end", "GET /a HTTP/1.1\r\n" H "\n", 0, 400, "bad_request", true},
     {"bare CR", "GET /a HTTP/1.1\r\n" H "X-A: 1\rX-B: 2\r\n\r\n", 0, 400, "bad_request", true},
     {"folded header", "GET /a HTTP/1.1\r\n" H "X-A: a\r\n b\r\n\r\n", 0, 400, "bad_request", true},
-    {"length made by folding", "POST /a HTTP/1.1\r\n" H JSON_TYPE "Content-: 2\r\n Length\r\n\r\n{}",
-     0, 400, "bad_request", true},
-    {"NULs in a value", RAW("GET /a HTTP/1.1\r\n" H "X-A: a\0\0b\r\n\r\n"), 400, "bad_request", true},
+    {"length made by folding",
+     "POST /a HTTP/1.1\r\n" H JSON_TYPE "Content-: 2\r\n Length\r\n\r\n{}", 0, 400, "bad_request",
+     true},
+    {"NULs in a value", RAW("GET /a HTTP/1.1\r\n" H "X-A: a\0\0b\r\n\r\n"), 400, "bad_request",
+     true},
     {"NUL at the end", RAW("GET /a HTTP/1.1\r\n" H "X-A: a\0\r\n\r\n"), 400, "bad_request", true},
     {"NUL in a name", RAW("GET /a HTTP/1.1\r\n" H "X\0A: a\r\n\r\n"), 400, NULL, true},
     {"NUL in the target", RAW("GET /a\0b HTTP/1.1\r\n" H "\r\n"), 400, "bad_request", true},
     {"NUL in the method", RAW("GET\0 /a HTTP/1.1\r\n" H "\r\n"), 400, "bad_request", true},
     {"NUL after the version", RAW("GET /a HTTP/1.1\0\r\n" H "\r\n"), 400, NULL, true},
-    {"blanks around a value", "GET /a HTTP/1.1\r\n" H "X-A: \t  a  \r\nX-B:\r\nX-C:  \r\n\r\n", 0, 200,
-     "", false},
+    {"blanks around a value", "GET /a HTTP/1.1\r\n" H "X-A: \t  a  \r\nX-B:\r\nX-C:  \r\n\r\n", 0,
+     200, "", false},
     {"two blanks in the request line", "GET  /a HTTP/1.1\r\n" H "\r\n", 0, 400, NULL, true},
     {"no version", "GET /a\r\n\r\n", 0, 400, NULL, true},
     {"blank in the target", "GET /a b HTTP/1.1\r\n" H "\r\n", 0, 400, "bad_request", true},
@@ -285,7 +314,8 @@ static void test_no_smuggling(void **state)
 {
     struct test_http *t = *state;
     const char *heads[] = {
-        "POST /a HTTP/1.1\r\n" H JSON_TYPE "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "POST /a HTTP/1.1\r\n" H JSON_TYPE
+        "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n",
         "POST /a HTTP/1.1\r\n" H JSON_TYPE "Content-Length: 0\r\nContent-Length: 2\r\n\r\n",
         "POST /a HTTP/1.1\r\n" H JSON_TYPE "Content-Length : 2\r\n\r\n",
         "POST /none HTTP/1.1\r\n" H JSON_TYPE "Content-Length: 60\r\n\r\n",
@@ -314,9 +344,9 @@ static void test_sizes(void **state)
     const struct {
         size_t uri, header, headers;
         int status;
-    } rows[] = {{4096, 0, 0, 404}, {4097, 0, 0, 414}, {30000, 0, 0, 414}, {50000, 0, 0, 414},
-                {1, 16000, 0, 200}, {1, 20000, 0, 431}, {1, 60000, 0, 431},
-                {1, 0, 90, 200},    {1, 0, 101, 431},   {1, 0, 500, 431}};
+    } rows[] = {{4096, 0, 0, 404},  {4097, 0, 0, 414},  {30000, 0, 0, 414}, {50000, 0, 0, 414},
+                {1, 16000, 0, 200}, {1, 20000, 0, 431}, {1, 60000, 0, 431}, {1, 0, 90, 200},
+                {1, 0, 101, 431},   {1, 0, 500, 431}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t n = (size_t)sprintf(request, "GET /");
         if (rows[i].uri > 1) {
@@ -416,8 +446,9 @@ static void test_slow_arrival(void **state)
     struct test_http *t = *state;
     static char request[16384];
     for (size_t header = 1; header < 12000; header = header * 3 + 1) {
-        size_t n = (size_t)sprintf(request, "GET /a?x=1&y=%%20 HTTP/1.1\r\n" H "Cookie: a=b; c=d\r\n"
-                                            "X-A: ");
+        size_t n =
+            (size_t)sprintf(request, "GET /a?x=1&y=%%20 HTTP/1.1\r\n" H "Cookie: a=b; c=d\r\n"
+                                     "X-A: ");
         memset(request + n, 'y', header);
         n += header;
         n += (size_t)sprintf(request + n, "\r\nX-B: 1\r\nCookie: e=f\r\n\r\n");

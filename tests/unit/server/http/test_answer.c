@@ -193,11 +193,26 @@ static const struct http_route ROUTES[] = {
     {.method = "GET", .pattern = "/json", .handler = get_json},
     {.method = "GET", .pattern = "/static", .handler = get_static, .produces = "text/plain"},
     {.method = "GET", .pattern = "/empty", .handler = get_empty},
-    {.method = "GET", .pattern = "/file", .handler = get_file, .produces = "application/octet-stream"},
-    {.method = "GET", .pattern = "/stream", .handler = get_stream, .produces = "application/octet-stream"},
-    {.method = "GET", .pattern = "/unknown", .handler = get_unknown, .produces = "application/octet-stream"},
-    {.method = "GET", .pattern = "/broken", .handler = get_broken, .produces = "application/octet-stream"},
-    {.method = "GET", .pattern = "/short", .handler = get_short, .produces = "application/octet-stream"},
+    {.method = "GET",
+     .pattern = "/file",
+     .handler = get_file,
+     .produces = "application/octet-stream"},
+    {.method = "GET",
+     .pattern = "/stream",
+     .handler = get_stream,
+     .produces = "application/octet-stream"},
+    {.method = "GET",
+     .pattern = "/unknown",
+     .handler = get_unknown,
+     .produces = "application/octet-stream"},
+    {.method = "GET",
+     .pattern = "/broken",
+     .handler = get_broken,
+     .produces = "application/octet-stream"},
+    {.method = "GET",
+     .pattern = "/short",
+     .handler = get_short,
+     .produces = "application/octet-stream"},
     {.method = "GET", .pattern = "/error", .handler = get_error},
     {.method = "GET", .pattern = "/nothing", .handler = get_nothing},
     {.method = "GET", .pattern = "/busy", .handler = get_busy},
@@ -254,7 +269,8 @@ static void test_B27_head_everywhere(void **state)
         test_reply_header(&get, "Content-Type", want, sizeof want);
         test_reply_header(&head, "Content-Type", have, sizeof have);
         assert_string_equal(have, want);
-        if (strcmp(ROUTES[i].pattern, "/unknown") == 0) { /* of unknown size: closed, nothing more */
+        if (strcmp(ROUTES[i].pattern, "/unknown") ==
+            0) { /* of unknown size: closed, nothing more */
             char byte;
             assert_int_equal(read(fd, &byte, 1), 0);
             (void)close(fd);

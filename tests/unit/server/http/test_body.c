@@ -39,9 +39,9 @@ static enum sv_status put_file(void *state, const struct http_request *req,
     assert_int_equal(size, req->body_size);
     char text[32];
     (void)snprintf(text, sizeof text, "%016llx", (unsigned long long)h);
-    return http_response_json_take(
-        resp, 200, json_pack("{s:I, s:s, s:s}", "size", (json_int_t)size, "hash", text, "type",
-                             req->body_type));
+    return http_response_json_take(resp, 200,
+                                   json_pack("{s:I, s:s, s:s}", "size", (json_int_t)size, "hash",
+                                             text, "type", req->body_type));
 }
 
 static enum sv_status post_json(void *state, const struct http_request *req,
@@ -76,20 +76,40 @@ static enum sv_status authenticate(void *state, const struct http_request *req,
 }
 
 static const struct http_route ROUTES[] = {
-    {.method = "PUT", .pattern = "/file", .handler = put_file, .body = HTTP_BODY_SPOOL,
+    {.method = "PUT",
+     .pattern = "/file",
+     .handler = put_file,
+     .body = HTTP_BODY_SPOOL,
      .content_type = "application/octet-stream, application/zip"},
-    {.method = "PUT", .pattern = "/small", .handler = put_file, .body = HTTP_BODY_SPOOL,
+    {.method = "PUT",
+     .pattern = "/small",
+     .handler = put_file,
+     .body = HTTP_BODY_SPOOL,
      .max_bytes = 1000},
-    {.method = "PUT", .pattern = "/refused", .handler = put_file, .body = HTTP_BODY_SPOOL,
+    {.method = "PUT",
+     .pattern = "/refused",
+     .handler = put_file,
+     .body = HTTP_BODY_SPOOL,
      .before_body = refuse_early},
-    {.method = "PUT", .pattern = "/submitters", .handler = put_file, .body = HTTP_BODY_SPOOL,
+    {.method = "PUT",
+     .pattern = "/submitters",
+     .handler = put_file,
+     .body = HTTP_BODY_SPOOL,
      .role = HTTP_ROLE_SUBMITTER},
-    {.method = "PUT", .pattern = "/admins", .handler = put_file, .body = HTTP_BODY_SPOOL,
+    {.method = "PUT",
+     .pattern = "/admins",
+     .handler = put_file,
+     .body = HTTP_BODY_SPOOL,
      .role = HTTP_ROLE_ADMIN},
     {.method = "POST", .pattern = "/json", .handler = post_json, .body = HTTP_BODY_JSON},
-    {.method = "POST", .pattern = "/admin-json", .handler = post_json, .body = HTTP_BODY_JSON,
+    {.method = "POST",
+     .pattern = "/admin-json",
+     .handler = post_json,
+     .body = HTTP_BODY_JSON,
      .role = HTTP_ROLE_ADMIN},
-    {.method = "POST", .pattern = "/optional", .handler = post_json,
+    {.method = "POST",
+     .pattern = "/optional",
+     .handler = post_json,
      .body = HTTP_BODY_JSON_OPTIONAL},
 };
 
@@ -146,7 +166,8 @@ static void expect_upload(const struct test_http *t, size_t n, size_t chunk)
     int fd = test_connect(t);
     int used = snprintf(head, sizeof head, "PUT /file HTTP/1.1\r\nHost: localhost\r\n" TYPE);
     if (chunk) {
-        (void)snprintf(head + used, sizeof head - (size_t)used, "Transfer-Encoding: chunked\r\n\r\n");
+        (void)snprintf(head + used, sizeof head - (size_t)used,
+                       "Transfer-Encoding: chunked\r\n\r\n");
         test_send_text(fd, head);
         send_chunks(fd, bytes, n, chunk);
     } else {
@@ -232,8 +253,9 @@ static void test_types(void **state)
         test_ask(t, "PUT", "/submitters",
                  "Authorization: Bearer secret\r\nContent-Type: application/zip\r\n", "abc");
     expect_status(&reply, 415, "unsupported_media_type");
-    reply = test_ask(t, "PUT", "/file",
-                     "Authorization: Bearer secret\r\nContent-Type: Application/ZIP; a=b\r\n", "abc");
+    reply =
+        test_ask(t, "PUT", "/file",
+                 "Authorization: Bearer secret\r\nContent-Type: Application/ZIP; a=b\r\n", "abc");
     assert_int_equal(reply.status, 200);
     test_reply_member(&reply, "type", type, sizeof type);
     assert_string_equal(type, "application/zip");
@@ -288,11 +310,11 @@ static void test_json_caps(void **state)
             body[0] = '[';
             body[n - 1] = ']';
             char head[256];
-            (void)snprintf(head, sizeof head,
-                           "POST /json HTTP/1.1\r\nHost: localhost\r\n" JSON
-                           "Authorization: Bearer secret\r\n%s%zu\r\n\r\n",
-                           chunked ? "Transfer-Encoding: chunked\r\nX-Size: " : "Content-Length: ",
-                           n);
+            (void)snprintf(
+                head, sizeof head,
+                "POST /json HTTP/1.1\r\nHost: localhost\r\n" JSON
+                "Authorization: Bearer secret\r\n%s%zu\r\n\r\n",
+                chunked ? "Transfer-Encoding: chunked\r\nX-Size: " : "Content-Length: ", n);
             int fd = test_connect(t);
             test_send_text(fd, head);
             if (chunked) {
@@ -392,9 +414,10 @@ static void test_early_refusals(void **state)
         char head[512];
         char code[64];
         int fd = test_connect(t);
-        (void)snprintf(head, sizeof head,
-                       "%sHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 200000\r\n\r\n",
-                       rows[i].request);
+        (void)snprintf(
+            head, sizeof head,
+            "%sHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 200000\r\n\r\n",
+            rows[i].request);
         test_send_text(fd, head);
         struct test_reply reply = test_receive(fd, 3000, false);
         test_reply_member(&reply, "code", code, sizeof code);
@@ -445,12 +468,13 @@ static void test_aborted_uploads(void **state)
 static void test_basic_password_is_a_token(void **state)
 {
     const struct test_http *t = *state;
-    struct test_reply reply = test_ask(t, "PUT", "/submitters",
-                                       TYPE "Authorization: Basic YXBpOnNlY3JldA==\r\n", "abc");
+    struct test_reply reply =
+        test_ask(t, "PUT", "/submitters", TYPE "Authorization: Basic YXBpOnNlY3JldA==\r\n", "abc");
     assert_int_equal(reply.status, 200); /* api:secret */
     test_reply_free(&reply);
-    const char *bad[] = {"Basic YXBpOnNlY3JldA=x", "Basic !!!!", "Basic", "Bearer", "Bearer ",
-                         "Bearer secret x", "Digest secret", "secret", "Basic c2VjcmV0"};
+    const char *bad[] = {
+        "Basic YXBpOnNlY3JldA=x", "Basic !!!!",    "Basic",  "Bearer",        "Bearer ",
+        "Bearer secret x",        "Digest secret", "secret", "Basic c2VjcmV0"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char headers[128];
         (void)snprintf(headers, sizeof headers, TYPE "Authorization: %s\r\n", bad[i]);

@@ -109,8 +109,7 @@ static const struct http_route ROUTES[] = {
     {.method = "GET", .pattern = "/viewers", .handler = get_quick, .role = HTTP_ROLE_VIEWER},
     {.method = "GET", .pattern = "/park", .handler = get_park},
     {.method = "GET", .pattern = "/stubborn", .handler = get_stubborn},
-    {.method = "GET", .pattern = "/events", .handler = get_events,
-     .produces = "text/event-stream"},
+    {.method = "GET", .pattern = "/events", .handler = get_events, .produces = "text/event-stream"},
     {.method = "POST", .pattern = "/json", .handler = get_quick, .body = HTTP_BODY_JSON},
     {.method = "PUT", .pattern = "/file", .handler = get_quick, .body = HTTP_BODY_SPOOL},
 };
@@ -330,8 +329,8 @@ static void test_address_in_use(void **state)
     struct http_server *second = NULL;
     assert_int_equal(http_server_create(&settings, &second, &err), SV_ERR_CONFLICT);
     assert_null(second);
-    const char *bad[] = {"nowhere", "127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:x",
-                         "127.0.0.1:70000", "[::1:80"};
+    const char *bad[] = {"nowhere",     "127.0.0.1",       "127.0.0.1:", ":80",
+                         "127.0.0.1:x", "127.0.0.1:70000", "[::1:80"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         config.listen = bad[i];
         if (http_server_create(&settings, &second, &err) != SV_ERR_INVALID_PARAMETER) {
@@ -345,10 +344,8 @@ static void test_address_in_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full_queue),
-        cmocka_unit_test(test_slow_clients_are_cut),
-        cmocka_unit_test(test_stop_in_the_middle),
-        cmocka_unit_test(test_drain_finishes_requests),
+        cmocka_unit_test(test_full_queue),         cmocka_unit_test(test_slow_clients_are_cut),
+        cmocka_unit_test(test_stop_in_the_middle), cmocka_unit_test(test_drain_finishes_requests),
         cmocka_unit_test(test_address_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

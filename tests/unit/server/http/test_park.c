@@ -153,8 +153,7 @@ static enum sv_status get_events(void *state, const struct http_request *req,
 static const struct http_route ROUTES[] = {
     {.method = "GET", .pattern = "/value", .handler = get_value},
     {.method = "GET", .pattern = "/failing", .handler = get_failing},
-    {.method = "GET", .pattern = "/events", .handler = get_events,
-     .produces = "text/event-stream"},
+    {.method = "GET", .pattern = "/events", .handler = get_events, .produces = "text/event-stream"},
 };
 
 static int setup(void **state)
@@ -356,7 +355,8 @@ static void test_events(void **state)
     int fd = test_connect(t);
     test_send_text(fd, "GET /events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 1\r\n"
                        "Accept: text/event-stream\r\n\r\n");
-    assert_true(stream_has(fd, all, sizeof all, &used, "id: 2\nevent: count\ndata: {\"n\": 1}\n\n"));
+    assert_true(
+        stream_has(fd, all, sizeof all, &used, "id: 2\nevent: count\ndata: {\"n\": 1}\n\n"));
     assert_non_null(strstr(all, "Content-Type: text/event-stream"));
     assert_null(strstr(all, "id: 1\n"));
     source_set(350); /* several fills */

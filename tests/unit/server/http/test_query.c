@@ -67,7 +67,9 @@ static const struct http_cursor CURSORS[] = {
     {.count = 1, .values = {{.kind = HTTP_CURSOR_INT, .integer = INT64_MIN}}},
     {.count = 3,
      .values = {{.kind = HTTP_CURSOR_NUMBER, .number = -0.1},
-                {.kind = HTTP_CURSOR_STRING, .text = "so\xc3\x9f" "e"},
+                {.kind = HTTP_CURSOR_STRING,
+                 .text = "so\xc3\x9f"
+                         "e"},
                 {.kind = HTTP_CURSOR_NULL}}},
     {.count = 4,
      .values = {{.kind = HTTP_CURSOR_NUMBER, .number = INFINITY},
