@@ -370,7 +370,7 @@ static struct nn_import_limits fill_limits(const struct nn_import_limits *given)
         .max_entry_bytes = or_default(given->max_entry_bytes, (size_t)64 << 20),
         .max_total_bytes = or_default(given->max_total_bytes, 16 * GIB),
         .max_prepared_bytes = or_default(given->max_prepared_bytes, 16 * GIB),
-        .max_classes = or_default(given->max_classes, 10000),
+        .max_classes = or_default(given->max_classes, 4096),
         .max_listed = or_default(given->max_listed, 1000),
     };
 }

@@ -48,8 +48,9 @@ struct nn_import_limits {
     size_t max_entry_bytes;    /* unpacked: 64 MiB */
     size_t max_total_bytes;    /* unpacked: 16 GiB */
     size_t max_prepared_bytes; /* pixels of the prepared set: 16 GiB */
-    size_t max_classes;        /* 10,000 */
-    size_t max_listed;         /* rows per list of the report; counts are always whole: 1,000 */
+    size_t max_classes;        /* 4,096 */
+    size_t max_listed;         /* rows per list of the report, which ends at 1 MiB of rows in any
+                                  case; counts are always whole: 1,000 */
 };
 
 /* One file as the user named it. The name is looked at for IDX only. */

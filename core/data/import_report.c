@@ -14,11 +14,13 @@
 #define NAMES_PER_GROUP 10
 #define IMBALANCE       4 /* times more images than the rarest class: worth a warning */
 #define FOLDED_BYTES    256
+#define LISTED_BYTES    ((size_t)1 << 20) /* of all lists but the classes */
 
 struct report {
     const struct nn_import *import;
     json_t *root;
     json_t *warnings;
+    size_t listed;                        /* bytes of the rows of all lists but the classes */
     size_t *counts;                       /* n_classes x NN_PART_COUNT */
     const struct nn_import_item **sorted; /* by digest, then order */
     size_t duplicates;
@@ -50,7 +52,14 @@ static json_t *count_of(size_t n)
 
 static bool is_full(const struct report *r, const json_t *list)
 {
-    return json_array_size(list) >= r->import->limits.max_listed;
+    return json_array_size(list) >= r->import->limits.max_listed || r->listed >= LISTED_BYTES;
+}
+
+/* Appends to a list that ends early: names may be long, and a report travels in one piece. */
+static void append_counted(struct report *r, json_t *list, json_t *row)
+{
+    r->listed += row ? json_dumpb(row, NULL, 0, JSON_COMPACT) : 0;
+    append(r, list, row);
 }
 
 static NN_PRINTF(3, 4) void warn(struct report *r, const char *code, const char *fmt, ...)
@@ -63,7 +72,7 @@ static NN_PRINTF(3, 4) void warn(struct report *r, const char *code, const char 
     va_start(args, fmt);
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
-    append(r, r->warnings, json_pack("{s:s, s:o}", "code", code, "text", text(line)));
+    append_counted(r, r->warnings, json_pack("{s:s, s:o}", "code", code, "text", text(line)));
 }
 
 /* -------------------------------------------------------------------------------- classes, parts
@@ -209,10 +218,10 @@ static void judge_group(struct report *r, size_t from, size_t end, json_t *acros
     r->across += parts;
     r->conflicts += labels;
     if (parts && !is_full(r, across)) {
-        append(r, across, list_group(r, from, end, false));
+        append_counted(r, across, list_group(r, from, end, false));
     }
     if (labels && !is_full(r, conflicting)) {
-        append(r, conflicting, list_group(r, from, end, true));
+        append_counted(r, conflicting, list_group(r, from, end, true));
     }
 }
 
@@ -264,7 +273,7 @@ static size_t list_rows(struct report *r, const char *key, enum nn_row_state sta
             if (state == NN_ROW_REFUSED) {
                 set(r, object, "text", text(row->text));
             }
-            append(r, list, object);
+            append_counted(r, list, object);
         }
     }
     set(r, r->root, key, list);

@@ -31,7 +31,7 @@ struct nn_prepared {
     struct nn_prepared_layout layout;
     const uint8_t *bytes;
     size_t size;
-    bool mapped; /* by us: unmap when closing */
+    void *map; /* made by us: unmap when closing; or NULL */
 };
 
 static const char *const PART_NAMES[NN_PART_COUNT] = {"train", "validation", "test"};
@@ -220,7 +220,7 @@ static enum nn_status check(struct nn_prepared *p, struct nn_error *err)
 /* -------------------------------------------------------------------------------- open and close
  */
 
-static enum nn_status open_bytes(const uint8_t *bytes, size_t size, bool mapped,
+static enum nn_status open_bytes(const uint8_t *bytes, size_t size, void *map,
                                  struct nn_prepared **out_prepared, struct nn_error *err)
 {
     struct nn_prepared *p = calloc(1, sizeof *p);
@@ -234,7 +234,7 @@ static enum nn_status open_bytes(const uint8_t *bytes, size_t size, bool mapped,
         free(p);
         return status;
     }
-    p->mapped = mapped;
+    p->map = map;
     *out_prepared = p;
     return NN_OK;
 }
@@ -243,7 +243,7 @@ enum nn_status nn_prepared_open_bytes(const uint8_t *bytes, size_t size,
                                       struct nn_prepared **out_prepared, struct nn_error *err)
 {
     NN_ASSERT((uintptr_t)bytes % sizeof(uint64_t) == 0);
-    return open_bytes(bytes, size, false, out_prepared, err);
+    return open_bytes(bytes, size, NULL, out_prepared, err);
 }
 
 enum nn_status nn_prepared_open_fd(int fd, struct nn_prepared **out_prepared, struct nn_error *err)
@@ -260,7 +260,7 @@ enum nn_status nn_prepared_open_fd(int fd, struct nn_prepared **out_prepared, st
     if (bytes == MAP_FAILED) {
         return nn_fail(err, NN_ERR_IO, "cannot map the prepared set: %s", strerror(errno));
     }
-    enum nn_status status = open_bytes(bytes, size, true, out_prepared, err);
+    enum nn_status status = open_bytes(bytes, size, bytes, out_prepared, err);
     if (status != NN_OK) {
         munmap(bytes, size);
     }
@@ -284,8 +284,8 @@ void nn_prepared_close(struct nn_prepared *prepared)
     if (!prepared) {
         return;
     }
-    if (prepared->mapped) {
-        munmap((void *)(uintptr_t)prepared->bytes, prepared->size);
+    if (prepared->map) {
+        munmap(prepared->map, prepared->size);
     }
     free(prepared);
 }

@@ -17,29 +17,38 @@
 
 #define BUFFER_BYTES ((size_t)1 << 20)
 
+/* Bytes of the character at p, 0 when it is malformed or NUL. */
+static size_t character_size(const unsigned char *p, size_t left)
+{
+    unsigned char c = *p;
+    if (c == 0 || (c >= 0x80 && c < 0xC2) || c > 0xF4) {
+        return 0;
+    }
+    size_t size = c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+    /* the second byte excludes overlong forms, surrogates and what is above U+10FFFF */
+    unsigned char low = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
+    unsigned char high = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
+    if (size > left || (size > 1 && (p[1] < low || p[1] > high))) {
+        return 0;
+    }
+    for (size_t i = 2; i < size; i++) {
+        if ((p[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    return size;
+}
+
 bool nn_text_is_utf8(const char *text, size_t n)
 {
     const unsigned char *p = (const unsigned char *)text;
-    const unsigned char *end = p + n;
-    while (p < end) {
-        unsigned char c = *p++;
-        if (c == 0 || (c >= 0x80 && c < 0xC2) || c > 0xF4) {
+    while (n > 0) {
+        size_t size = character_size(p, n);
+        if (size == 0) {
             return false;
         }
-        size_t more = c < 0x80 ? 0 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3;
-        if ((size_t)(end - p) < more) {
-            return false;
-        }
-        /* the second byte excludes overlong forms, surrogates and what is above U+10FFFF */
-        unsigned char low = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
-        unsigned char high = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
-        for (size_t i = 0; i < more; i++, p++) {
-            if (*p < low || *p > high) {
-                return false;
-            }
-            low = 0x80;
-            high = 0xBF;
-        }
+        p += size;
+        n -= size;
     }
     return true;
 }

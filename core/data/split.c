@@ -237,6 +237,7 @@ static bool fill_sides(struct cut *c)
     }
     for (size_t i = 0; i < count; i++) {
         struct nn_split_side *side = &c->split->side[c->side[i]];
+        NN_ASSERT(side->items);
         side->items[side->count++] = (uint32_t)i;
     }
     return true;

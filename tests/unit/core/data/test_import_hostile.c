@@ -426,8 +426,29 @@ static void long_lists_are_cut_but_counted(void **state)
     assert_int_equal(json_array_size(json_object_get(t->report, "refused")), 7);
 }
 
-/* ---------------------------------------------------------------------------------- found corpora
- */
+/* A thousand refused names of a thousand bytes: the report stays small enough to travel. */
+static void reports_stay_small(void **state)
+{
+    struct test_import *t = *state;
+    enum { N = 1001 };
+    struct test_entry *entries = calloc(N, sizeof *entries);
+    char(*names)[1024] = calloc(N, sizeof *names);
+    for (unsigned i = 0; i + 1 < N; i++) {
+        memset(names[i], 1, sizeof names[i] - 1); /* six characters each in JSON */
+        int n = snprintf(names[i], 16, "%u", i);
+        names[i][n] = 'x';
+        entries[i] = (struct test_entry){.name = names[i]};
+    }
+    entries[N - 1] = (struct test_entry){"a/1.png", test_picture(8, 1), 0, 0};
+    test_import_entries(t, &ZIP, entries, N);
+    assert_int_equal(test_import_count(t, "refused"), N - 1);
+    size_t size = json_dumpb(t->report, NULL, 0, JSON_COMPACT);
+    assert_true(size > 1 << 20 && size < 3 << 19);
+    free(entries);
+    free(names);
+}
+
+/* ------------------------------------------------------------------------------ found corpora */
 
 /* Odd and hostile archives of others, where they are at hand: any answer but a crash. */
 static void found_archives_are_survived(void **state)
@@ -482,6 +503,7 @@ int main(void)
         IMPORT_TEST(caps_are_kept),
         IMPORT_TEST(counts_are_capped),
         IMPORT_TEST(long_lists_are_cut_but_counted),
+        IMPORT_TEST(reports_stay_small),
         IMPORT_TEST(found_archives_are_survived),
     };
     return cmocka_run_group_tests_name("import_hostile", tests, NULL, NULL);
