@@ -119,7 +119,7 @@ static bool write_all(int fd, const unsigned char *data, size_t size)
 enum sv_status store_blob_read_fd(struct store *store, const char *project_id, const char *blob_id,
                                   int fd, struct sv_error *err)
 {
-    struct store_blob blob;
+    struct store_blob blob = {0};
     enum sv_status st = store_blob_get(store, project_id, blob_id, &blob, err);
     if (st != SV_OK) {
         return st;

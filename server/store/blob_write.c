@@ -240,9 +240,11 @@ enum sv_status store_blob_write_fd(struct store *store, const char *project_id, 
 {
     struct store_blob_writer *writer = NULL;
     unsigned char *buffer = malloc(STORE_CHUNK_BYTES);
-    enum sv_status st = buffer ? store_blob_begin(store, project_id, &writer, err)
-                               : sv_fail(err, SV_ERR_INTERNAL, "out of memory");
-    while (st == SV_OK) {
+    if (!buffer) {
+        return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+    }
+    enum sv_status st = store_blob_begin(store, project_id, &writer, err);
+    while (st == SV_OK && writer) {
         ssize_t n = read(fd, buffer, STORE_CHUNK_BYTES);
         if (n == 0) {
             st = store_blob_finish(writer, out_blob, err);

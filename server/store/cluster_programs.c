@@ -55,13 +55,13 @@ static int programs_major(const char *directory)
         return 0;
     }
     const char *number = strstr(line, "(PostgreSQL) ");
-    return number ? atoi(number + strlen("(PostgreSQL) ")) : 0;
+    return number ? (int)strtol(number + strlen("(PostgreSQL) "), NULL, 10) : 0;
 }
 
 struct search {
     int wanted; /* 0: the newest */
     int major;  /* best so far */
-    char *directory;
+    char directory[STORE_PATH_SIZE];
 };
 
 static void consider(struct search *search, const char *directory)
@@ -70,7 +70,7 @@ static void consider(struct search *search, const char *directory)
     bool fits = search->wanted == 0 ? major > search->major : major == search->wanted;
     if (major > 0 && fits && strlen(directory) < STORE_PATH_SIZE) {
         search->major = major;
-        (void)strcpy(search->directory, directory);
+        (void)snprintf(search->directory, sizeof search->directory, "%s", directory);
     }
 }
 
@@ -79,7 +79,7 @@ bool store_cluster_find_programs(const char *bin_dir, int major, char out_dir[ST
 {
     static const char *const patterns[] = {"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin",
                                            "/usr/local/pgsql/bin", "/usr/local/bin", "/usr/bin"};
-    struct search search = {.wanted = major, .directory = out_dir};
+    struct search search = {.wanted = major};
     if (bin_dir) {
         consider(&search, bin_dir);
     }
@@ -94,6 +94,7 @@ bool store_cluster_find_programs(const char *bin_dir, int major, char out_dir[ST
     }
     if (search.major > 0) {
         *out_major = search.major;
+        (void)snprintf(out_dir, STORE_PATH_SIZE, "%s", search.directory);
     }
     return search.major > 0;
 }

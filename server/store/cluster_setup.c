@@ -73,7 +73,7 @@ static int existing_major(const char *pg_dir)
     }
     bool read = fgets(line, sizeof line, file) != NULL;
     (void)fclose(file);
-    return read ? atoi(line) : 0;
+    return read ? (int)strtol(line, NULL, 10) : 0;
 }
 
 static enum sv_status choose_programs(const struct store_cluster_options *options,

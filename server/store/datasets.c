@@ -73,9 +73,12 @@ static enum sv_status create_tx(struct store_conn *conn, void *ctx, struct sv_er
 {
     struct create *create = ctx;
     bool done = false;
-    enum sv_status st = store_create_begin(conn, create->scope->project_id, create->idempotency,
-                                           "dataset", "select 1 from dataset where id = $1",
-                                           create->id, &create->created, &done, err);
+    struct store_creation creation = {.project_id = create->scope->project_id,
+                                      .idempotency = create->idempotency,
+                                      .resource = "dataset",
+                                      .exists = "select 1 from dataset where id = $1",
+                                      .new_id = create->id};
+    enum sv_status st = store_create_begin(conn, &creation, &create->created, &done, err);
     if (st != SV_OK || done) {
         return st;
     }

@@ -62,29 +62,29 @@ static enum sv_status key_find(struct store_conn *conn, const char *project_id,
     return st;
 }
 
-static enum sv_status key_note(struct store_conn *conn, const char *project_id,
-                               const struct store_idempotency *idempotency, const char *resource,
-                               const char *new_id, struct sv_error *err)
+static enum sv_status key_note(struct store_conn *conn, const struct store_creation *creation,
+                               struct sv_error *err)
 {
+    const struct store_idempotency *idempotency = creation->idempotency;
     struct sql_params params = {0};
-    sql_text(&params, project_id);
+    sql_text(&params, creation->project_id);
     sql_text(&params, idempotency->key);
     sql_bytes(&params, idempotency->digest, sizeof idempotency->digest);
-    sql_text(&params, resource);
-    sql_text(&params, new_id);
+    sql_text(&params, creation->resource);
+    sql_text(&params, creation->new_id);
     return sql_run(conn,
                    "insert into idempotency_key (project_id, key, request_digest, resource,"
                    " resource_id) values ($1, $2, $3, $4, $5)",
                    &params, NULL, err);
 }
 
-static enum sv_status look(struct store_conn *conn, const char *exists, const char *new_id,
+static enum sv_status look(struct store_conn *conn, const struct store_creation *creation,
                            bool *out_found, struct sv_error *err)
 {
     struct sql_params params = {0};
     struct sql_rows rows = {0};
-    sql_text(&params, new_id);
-    enum sv_status st = sql_run(conn, exists, &params, &rows, err);
+    sql_text(&params, creation->new_id);
+    enum sv_status st = sql_run(conn, creation->exists, &params, &rows, err);
     if (st == SV_OK) {
         *out_found = rows.n > 0;
         sql_rows_clear(&rows);
@@ -92,27 +92,26 @@ static enum sv_status look(struct store_conn *conn, const char *exists, const ch
     return st;
 }
 
-enum sv_status store_create_begin(struct store_conn *conn, const char *project_id,
-                                  const struct store_idempotency *idempotency, const char *resource,
-                                  const char *exists, const char *new_id,
+enum sv_status store_create_begin(struct store_conn *conn, const struct store_creation *creation,
                                   struct store_created *out_created, bool *out_done,
                                   struct sv_error *err)
 {
+    const struct store_idempotency *idempotency = creation->idempotency;
     bool done = false;
     struct store_created created = {0};
-    memcpy(created.id, new_id, SV_ID_SIZE);
+    memcpy(created.id, creation->new_id, SV_ID_SIZE);
     enum sv_status st = SV_OK;
     if (conn->repeated) {
-        st = look(conn, exists, new_id, &done, err);
+        st = look(conn, creation, &done, err);
     }
     if (st == SV_OK && !done && idempotency) {
-        st = key_lock(conn, project_id, idempotency->key, err);
+        st = key_lock(conn, creation->project_id, idempotency->key, err);
         if (st == SV_OK) {
-            st = key_find(conn, project_id, idempotency, &done, created.id, err);
+            st = key_find(conn, creation->project_id, idempotency, &done, created.id, err);
         }
         created.replayed = done;
         if (st == SV_OK && !done) {
-            st = key_note(conn, project_id, idempotency, resource, new_id, err);
+            st = key_note(conn, creation, err);
         }
     }
     if (st == SV_OK) {

@@ -187,9 +187,12 @@ static enum sv_status submit_tx(struct store_conn *conn, void *ctx, struct sv_er
 {
     struct submission *s = ctx;
     bool done = false;
-    enum sv_status st =
-        store_create_begin(conn, s->scope->project_id, s->idempotency, "job",
-                           "select 1 from job where id = $1", s->id, &s->created, &done, err);
+    struct store_creation creation = {.project_id = s->scope->project_id,
+                                      .idempotency = s->idempotency,
+                                      .resource = "job",
+                                      .exists = "select 1 from job where id = $1",
+                                      .new_id = s->id};
+    enum sv_status st = store_create_begin(conn, &creation, &s->created, &done, err);
     if (st != SV_OK || done) {
         return st;
     }

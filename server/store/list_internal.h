@@ -61,13 +61,19 @@ SV_MUST_CHECK enum sv_status store_list_begin(const struct store_scope *scope,
                                               struct store_memory *memory,
                                               struct sql_params *out_params, struct sv_error *err);
 
-/* Finds or notes an idempotency key inside a creating transaction. *out_created is what was made
- * before (replayed), or new_id. idempotency NULL: only looks, when conn->repeated, whether `exists`
- * (a query of one id) finds new_id; *out_done then says that the work is done. */
-SV_MUST_CHECK enum sv_status store_create_begin(struct store_conn *conn, const char *project_id,
-                                                const struct store_idempotency *idempotency,
-                                                const char *resource, const char *exists,
-                                                const char *new_id,
+/* What a creating transaction is about to make. */
+struct store_creation {
+    const char *project_id;
+    const struct store_idempotency *idempotency; /* NULL: none */
+    const char *resource;                        /* "job" */
+    const char *exists;                          /* query that finds the id in $1 */
+    const char *new_id;
+};
+/* Finds or notes the idempotency key inside the transaction. *out_created is what was made before
+ * (replayed), or new_id; *out_done: nothing is left to do, because the key was used before or, when
+ * conn->repeated, an earlier run of this transaction was committed. */
+SV_MUST_CHECK enum sv_status store_create_begin(struct store_conn *conn,
+                                                const struct store_creation *creation,
                                                 struct store_created *out_created, bool *out_done,
                                                 struct sv_error *err);
 

@@ -4,9 +4,8 @@
  * connect the caller is told to read the state, and a silent connection is asked now and then
  * whether it still lives, since a half-open one never says so by itself.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,10 +77,16 @@ static bool parse_change(const char *payload, struct store_change *out_change)
 {
     char what[8];
     struct store_change change = {0};
-    int end = 0;
-    if (sscanf(payload, "%7[a-z] %32[0-9a-f] %32[0-9a-f] %" SCNd64 " %" SCNd64 "%n", what,
-               change.id, change.project_id, &change.revision, &change.event_id, &end) != 5 ||
-        payload[end] != '\0' || !sv_id_is_valid(change.id) || !sv_id_is_valid(change.project_id)) {
+    int words = 0;
+    if (sscanf(payload, "%7[a-z] %32[0-9a-f] %32[0-9a-f]%n", what, change.id, change.project_id,
+               &words) != 3 ||
+        !sv_id_is_valid(change.id) || !sv_id_is_valid(change.project_id)) {
+        return false;
+    }
+    char *end = NULL;
+    change.revision = strtoll(payload + words, &end, 10);
+    change.event_id = strtoll(end, &end, 10);
+    if (*end != '\0' || change.revision < 1 || change.event_id < 1) {
         return false;
     }
     bool is_job = strcmp(what, "job") == 0;

@@ -24,7 +24,8 @@ static int file_version(const char *name)
 {
     size_t n = strlen(name);
     bool is_sql = n > 9 && strcmp(name + n - 4, ".sql") == 0;
-    return is_sql && strspn(name, "0123456789") == 4 && name[4] == '_' ? atoi(name) : 0;
+    return is_sql && strspn(name, "0123456789") == 4 && name[4] == '_' ? (int)strtol(name, NULL, 10)
+                                                                       : 0;
 }
 
 static const struct sv_embedded_file *find_file(int version)

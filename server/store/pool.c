@@ -228,26 +228,36 @@ static void note_connect(struct store *store, bool connected)
     }
 }
 
+static void give_back_reservation(struct store *store)
+{
+    (void)pthread_mutex_lock(&store->mutex);
+    store->open--;
+    store->probing = false;
+    (void)pthread_cond_signal(&store->freed);
+    (void)pthread_mutex_unlock(&store->mutex);
+}
+
 static enum sv_status open_reserved(struct store *store, struct store_conn **out_conn,
                                     struct sv_error *err)
 {
-    PGconn *pg = NULL;
     struct store_conn *conn = calloc(1, sizeof *conn);
-    enum sv_status st = conn ? store_connect(store, &pg, err) : out_of_memory(err);
+    if (!conn) {
+        give_back_reservation(store);
+        return out_of_memory(err);
+    }
+    enum sv_status st = store_connect(store, &conn->pg, err);
     (void)pthread_mutex_lock(&store->mutex);
     note_connect(store, st == SV_OK);
-    if (st == SV_OK) {
-        *conn = (struct store_conn){.pg = pg,
-                                    .store = store,
-                                    .generation = store->generation,
-                                    .opened_ms = sv_clock_monotonic_ms()};
-        *out_conn = conn;
-    }
+    conn->store = store;
+    conn->generation = store->generation;
     (void)pthread_mutex_unlock(&store->mutex);
     if (st != SV_OK) {
         free(conn);
+        return st;
     }
-    return st;
+    conn->opened_ms = sv_clock_monotonic_ms();
+    *out_conn = conn;
+    return SV_OK;
 }
 
 enum sv_status store_pool_take(struct store *store, struct store_conn **out_conn,
@@ -262,7 +272,7 @@ enum sv_status store_pool_take(struct store *store, struct store_conn **out_conn
     if (st == SV_OK && !conn) {
         st = open_reserved(store, &conn, err);
     }
-    if (st != SV_OK) {
+    if (st != SV_OK || !conn) {
         return st;
     }
     conn->failure = SQL_FINE;

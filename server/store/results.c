@@ -132,10 +132,14 @@ enum sv_status store_results_list(struct store *store, const struct store_scope 
 {
     struct sql_rows rows = {0};
     struct store_result_list list = {0};
+    struct store_trial_query query = {.scope = scope,
+                                      .filter = filter,
+                                      .page = page,
+                                      .columns = METRIC_COLUMNS,
+                                      .joins = METRIC_JOINS};
     enum sv_status st = store_id_check(filter->job_id, "job", err);
     if (st == SV_OK) {
-        st = store_trials_query(store, scope, filter, page, METRIC_COLUMNS, METRIC_JOINS, memory,
-                                &rows, &list.n, &list.next, err);
+        st = store_trials_query(store, &query, memory, &rows, &list.n, &list.next, err);
     }
     if (st != SV_OK) {
         return st;

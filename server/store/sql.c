@@ -103,8 +103,9 @@ enum sv_status sql_run(struct store_conn *conn, const char *sql, struct sql_para
             PQexecParams(conn->pg, sql, p->n, p->types, p->values, p->lengths, p->formats, 1);
         st = sql_sort(conn, result, sql, err);
         if (st == SV_OK && rows) {
-            *rows = (struct sql_rows){
-                .result = result, .n = PQntuples(result), .affected = atoi(PQcmdTuples(result))};
+            *rows = (struct sql_rows){.result = result,
+                                      .n = PQntuples(result),
+                                      .affected = (int)strtol(PQcmdTuples(result), NULL, 10)};
         } else {
             PQclear(result);
         }

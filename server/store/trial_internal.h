@@ -25,14 +25,18 @@
 
 void store_trial_read(struct sql_reader *reader, struct store_trial *out_trial);
 
-/* Runs a list of trials with further columns and joins; the rows begin {number, key, columns}. */
+/* A list of trials with further columns and joins; the rows begin {number, key, columns}. */
+struct store_trial_query {
+    const struct store_scope *scope;
+    const struct store_trial_filter *filter;
+    const struct store_page *page;
+    const char *columns, *joins;
+};
 SV_MUST_CHECK enum sv_status store_trials_query(struct store *store,
-                                                const struct store_scope *scope,
-                                                const struct store_trial_filter *filter,
-                                                const struct store_page *page, const char *columns,
-                                                const char *joins, struct store_memory *memory,
-                                                struct sql_rows *rows, size_t *out_n,
-                                                const char **out_next, struct sv_error *err);
+                                                const struct store_trial_query *query,
+                                                struct store_memory *memory, struct sql_rows *rows,
+                                                size_t *out_n, const char **out_next,
+                                                struct sv_error *err);
 
 /* SV_ERR_NOT_FOUND unless the trial is one of the project. */
 SV_MUST_CHECK enum sv_status store_trial_exists(struct store *store,

@@ -116,15 +116,13 @@ static const struct store_order ORDERS[] = {
     [STORE_TRIALS_FINISHED] = STORE_ORDER_NULLABLE("r.finished_at", "timestamptz"),
 };
 
-enum sv_status store_trials_query(struct store *store, const struct store_scope *scope,
-                                  const struct store_trial_filter *filter,
-                                  const struct store_page *page, const char *columns,
-                                  const char *joins, struct store_memory *memory,
-                                  struct sql_rows *rows, size_t *out_n, const char **out_next,
-                                  struct sv_error *err)
+enum sv_status store_trials_query(struct store *store, const struct store_trial_query *query,
+                                  struct store_memory *memory, struct sql_rows *rows, size_t *out_n,
+                                  const char **out_next, struct sv_error *err)
 {
+    const struct store_trial_filter *filter = query->filter;
     struct sql_params params = {0};
-    enum sv_status st = store_list_begin(scope, page, memory, &params, err);
+    enum sv_status st = store_list_begin(query->scope, query->page, memory, &params, err);
     if (st != SV_OK) {
         return st;
     }
@@ -133,18 +131,18 @@ enum sv_status store_trials_query(struct store *store, const struct store_scope 
     sql_text(&params, filter->dataset_id);
     sql_text(&params, filter->error_class);
     sql_text(&params, filter->discarded < 0 ? NULL : filter->discarded ? "t" : "f");
-    struct store_list_query query = {
-        .columns = columns,
+    struct store_list_query list = {
+        .columns = query->columns,
         .table = "trial",
         .where = "r.project_id = $1 and ($5::text is null or r.job_id = ($5::text)::uuid) and"
                  " ($6::text is null or r.state = $6) and ($7::text is null or exists (select 1"
                  " from job j where j.id = r.job_id and j.dataset_id = ($7::text)::uuid)) and"
                  " ($8::text is null or r.error_class = $8) and"
                  " ($9::boolean is null or r.discarded = $9)",
-        .joins = joins,
+        .joins = query->joins,
         .order = &ORDERS[filter->sort],
-        .page = page};
-    return store_list_run(store, &query, &params, memory, rows, out_n, out_next, err);
+        .page = query->page};
+    return store_list_run(store, &list, &params, memory, rows, out_n, out_next, err);
 }
 
 enum sv_status store_trials_list(struct store *store, const struct store_scope *scope,
@@ -154,9 +152,12 @@ enum sv_status store_trials_list(struct store *store, const struct store_scope *
 {
     struct sql_rows rows = {0};
     struct store_trial_list list = {0};
-    enum sv_status st =
-        store_trials_query(store, scope, filter, page, STORE_TRIAL_COLUMNS, STORE_TRIAL_JOINS,
-                           memory, &rows, &list.n, &list.next, err);
+    struct store_trial_query query = {.scope = scope,
+                                      .filter = filter,
+                                      .page = page,
+                                      .columns = STORE_TRIAL_COLUMNS,
+                                      .joins = STORE_TRIAL_JOINS};
+    enum sv_status st = store_trials_query(store, &query, memory, &rows, &list.n, &list.next, err);
     if (st != SV_OK) {
         return st;
     }
