@@ -124,6 +124,9 @@ SV_MUST_CHECK enum sv_status api_list_begin(struct api_ctx *ctx, const struct ht
                                             struct http_response *resp, int64_t wait,
                                             struct api_list_poll *out_poll, bool *out_done,
                                             struct sv_error *err);
+/* Rows of the route table: the same from memory, without a request thread. */
+bool api_poll_recall(void *ctx, const struct http_request *req, struct http_response *out_resp);
+bool api_list_recall(void *ctx, const struct http_request *req, struct http_response *out_resp);
 void api_list_pair(struct api_list_poll *poll, const char *id, int64_t revision);
 SV_MUST_CHECK enum sv_status api_list_end_take(struct api_ctx *ctx, const struct http_request *req,
                                                struct http_response *resp,

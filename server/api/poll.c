@@ -106,6 +106,39 @@ enum sv_status api_list_begin(struct api_ctx *ctx, const struct http_request *re
     return SV_OK;
 }
 
+/* ------------------------------------------------------------------------- on an I/O thread */
+
+/* Only what a handler has answered before: so the query is known to be sound. */
+static bool recall(struct api_ctx *ctx, const struct http_request *req, struct http_response *resp,
+                   int64_t version)
+{
+    char etag[HTTP_ETAG_SIZE];
+    if (!changes_answer_etag(ctx->changes, req, version, etag)) {
+        return false;
+    }
+    if (!http_if_none_match(req, etag)) {
+        return changes_answer_get(ctx->changes, req, version, resp);
+    }
+    http_response_not_modified(resp, etag);
+    return !http_query_value(req, "wait"); /* a wait is the handler's */
+}
+
+bool api_poll_recall(void *ctx, const struct http_request *req, struct http_response *out_resp)
+{
+    struct api_ctx *api = ctx;
+    int64_t revision;
+    return changes_revision(api->changes, req->actor.project_id, http_path(req, "id"), &revision) &&
+           recall(api, req, out_resp, revision);
+}
+
+bool api_list_recall(void *ctx, const struct http_request *req, struct http_response *out_resp)
+{
+    struct api_ctx *api = ctx;
+    uint64_t generation;
+    return changes_generation(api->changes, &generation) &&
+           recall(api, req, out_resp, (int64_t)(generation & INT64_MAX));
+}
+
 void api_list_pair(struct api_list_poll *poll, const char *id, int64_t revision)
 {
     poll->pairs = http_hash(poll->pairs, id);

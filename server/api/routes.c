@@ -9,6 +9,22 @@
     {                                                                                              \
         .method = "GET", .pattern = (pattern_), .handler = (handler_), .role = HTTP_ROLE_VIEWER    \
     }
+/* Polled: a list, and what stands below one job or data set. */
+#define LIST(pattern_, handler_)                                                                   \
+    {                                                                                              \
+        .method = "GET", .pattern = (pattern_), .handler = (handler_), .role = HTTP_ROLE_VIEWER,   \
+        .recall = api_list_recall                                                                  \
+    }
+#define POLL(pattern_, handler_)                                                                   \
+    {                                                                                              \
+        .method = "GET", .pattern = (pattern_), .handler = (handler_), .role = HTTP_ROLE_VIEWER,   \
+        .recall = api_poll_recall                                                                  \
+    }
+#define POLL_AS(pattern_, handler_, types_)                                                        \
+    {                                                                                              \
+        .method = "GET", .pattern = (pattern_), .handler = (handler_), .role = HTTP_ROLE_VIEWER,   \
+        .produces = (types_), .recall = api_poll_recall                                            \
+    }
 #define READ_AS(pattern_, handler_, types_)                                                        \
     {                                                                                              \
         .method = "GET", .pattern = (pattern_), .handler = (handler_), .role = HTTP_ROLE_VIEWER,   \
@@ -43,9 +59,9 @@ static const struct http_route ROUTES[] = {
      .body = HTTP_BODY_JSON},
     READ("/v1/networks/{name}", api_networks_get),
 
-    READ("/v1/datasets", api_datasets_list),
+    LIST("/v1/datasets", api_datasets_list),
     WRITE("POST", "/v1/datasets", api_datasets_post, HTTP_BODY_JSON),
-    READ("/v1/datasets/{id}", api_datasets_get),
+    POLL("/v1/datasets/{id}", api_datasets_get),
     WRITE("PATCH", "/v1/datasets/{id}", api_datasets_patch, HTTP_BODY_JSON),
     WRITE("DELETE", "/v1/datasets/{id}", api_datasets_delete, HTTP_BODY_NONE),
     {.method = "PUT",
@@ -55,18 +71,18 @@ static const struct http_route ROUTES[] = {
      .body = HTTP_BODY_SPOOL,
      .content_type = "application/octet-stream",
      .before_body = api_files_before},
-    READ("/v1/datasets/{id}/items", api_items_list),
-    READ_AS("/v1/datasets/{id}/items/{n}/image", api_items_image, "image/png"),
+    POLL("/v1/datasets/{id}/items", api_items_list),
+    POLL_AS("/v1/datasets/{id}/items/{n}/image", api_items_image, "image/png"),
 
     READ("/v1/experiments", api_experiments_list),
     WRITE("POST", "/v1/experiments", api_experiments_post, HTTP_BODY_JSON),
     READ("/v1/experiments/{id}", api_experiments_get),
     WRITE("PATCH", "/v1/experiments/{id}", api_experiments_patch, HTTP_BODY_JSON),
 
-    READ("/v1/jobs", api_jobs_list),
+    LIST("/v1/jobs", api_jobs_list),
     WRITE("POST", "/v1/jobs", api_jobs_post, HTTP_BODY_JSON),
     WRITE("POST", "/v1/jobs/bulk", api_jobs_bulk, HTTP_BODY_JSON),
-    READ("/v1/jobs/{id}", api_jobs_get),
+    POLL("/v1/jobs/{id}", api_jobs_get),
     WRITE("PATCH", "/v1/jobs/{id}", api_jobs_patch, HTTP_BODY_JSON),
     VERB("/v1/jobs/{id}/pause", api_jobs_pause),
     VERB("/v1/jobs/{id}/resume", api_jobs_resume),
@@ -75,23 +91,23 @@ static const struct http_route ROUTES[] = {
     VERB("/v1/jobs/{id}/restart", api_jobs_restart),
     VERB("/v1/jobs/{id}/archive", api_jobs_archive),
     VERB("/v1/jobs/{id}/unarchive", api_jobs_unarchive),
-    READ("/v1/jobs/{id}/trials", api_jobs_trials),
+    POLL("/v1/jobs/{id}/trials", api_jobs_trials),
     READ_AS("/v1/jobs/{id}/results", api_jobs_results, JSON_OR_CSV),
     READ_AS("/v1/jobs/{id}/results.csv", api_jobs_results_csv, "text/csv"),
 
-    READ("/v1/trials/{id}", api_trials_get),
+    POLL("/v1/trials/{id}", api_trials_get),
     WRITE("PATCH", "/v1/trials/{id}", api_trials_patch, HTTP_BODY_JSON),
     VERB("/v1/trials/{id}/pause", api_trials_pause),
     VERB("/v1/trials/{id}/resume", api_trials_resume),
     VERB("/v1/trials/{id}/stop", api_trials_stop),
     VERB("/v1/trials/{id}/cancel", api_trials_cancel),
     VERB("/v1/trials/{id}/restart", api_trials_restart),
-    READ("/v1/trials/{id}/metrics", api_trials_metrics),
-    READ("/v1/trials/{id}/evaluations", api_trials_evaluations),
+    POLL("/v1/trials/{id}/metrics", api_trials_metrics),
+    POLL("/v1/trials/{id}/evaluations", api_trials_evaluations),
     READ_AS("/v1/trials/{id}/confusion-matrix", api_trials_confusion, JSON_OR_CSV),
     READ_AS("/v1/trials/{id}/confusion-matrix.csv", api_trials_confusion_csv, "text/csv"),
-    READ("/v1/trials/{id}/predictions", api_trials_predictions),
-    READ("/v1/trials/{id}/log", api_trials_log),
+    POLL("/v1/trials/{id}/predictions", api_trials_predictions),
+    POLL("/v1/trials/{id}/log", api_trials_log),
     READ_AS("/v1/trials/{id}/network", api_trials_network, "application/octet-stream"),
 };
 

@@ -109,13 +109,19 @@ static enum sv_status check_token(struct app_auth *auth, const char *token,
     return st;
 }
 
-static enum sv_status tokens_exist(struct app_auth *auth, bool *out_exist, struct sv_error *err)
+static bool recall_exist(struct app_auth *auth, bool *out_exist)
 {
     (void)pthread_mutex_lock(&auth->mutex);
     bool known = auth->exist_until_ms > sv_clock_monotonic_ms();
-    bool exist = auth->tokens_exist;
+    *out_exist = auth->tokens_exist;
     (void)pthread_mutex_unlock(&auth->mutex);
-    if (!known) {
+    return known;
+}
+
+static enum sv_status tokens_exist(struct app_auth *auth, bool *out_exist, struct sv_error *err)
+{
+    bool exist = true;
+    if (!recall_exist(auth, &exist)) {
         enum sv_status st = store_tokens_exist(auth->store, &exist, err);
         if (st != SV_OK) {
             return st;
@@ -127,6 +133,29 @@ static enum sv_status tokens_exist(struct app_auth *auth, bool *out_exist, struc
     }
     *out_exist = exist;
     return SV_OK;
+}
+
+static void actor_of_loopback(struct http_actor *out_actor)
+{
+    *out_actor = (struct http_actor){.role = HTTP_ROLE_ADMIN};
+    memcpy(out_actor->project_id, STORE_DEFAULT_PROJECT, sizeof out_actor->project_id);
+}
+
+bool app_auth_recall(struct app_auth *auth, const struct http_request *req,
+                     struct http_actor *out_actor)
+{
+    const char *token = http_bearer(req);
+    uint8_t digest[NN_SHA256_SIZE];
+    bool exist = true;
+    if (token) {
+        nn_sha256_of(token, strlen(token), digest);
+        return recall(auth, digest, out_actor);
+    }
+    if (!req->peer_is_loopback || !recall_exist(auth, &exist) || exist) {
+        return false;
+    }
+    actor_of_loopback(out_actor);
+    return true;
 }
 
 enum sv_status app_auth_check(struct app_auth *auth, const struct http_request *req,
@@ -144,7 +173,6 @@ enum sv_status app_auth_check(struct app_auth *auth, const struct http_request *
     if (exist || !req->peer_is_loopback) {
         return sv_fail(err, SV_ERR_UNAUTHENTICATED, "a token is needed: Authorization: Bearer ...");
     }
-    *out_actor = (struct http_actor){.role = HTTP_ROLE_ADMIN};
-    memcpy(out_actor->project_id, STORE_DEFAULT_PROJECT, sizeof out_actor->project_id);
+    actor_of_loopback(out_actor);
     return SV_OK;
 }

@@ -23,4 +23,8 @@ void app_auth_destroy(struct app_auth *auth);
 SV_MUST_CHECK enum sv_status app_auth_check(struct app_auth *auth, const struct http_request *req,
                                             struct http_actor *out_actor, struct sv_error *err);
 
+/* The same without asking: false when the answer is not kept. Never blocks for long. */
+bool app_auth_recall(struct app_auth *auth, const struct http_request *req,
+                     struct http_actor *out_actor);
+
 #endif

@@ -51,6 +51,12 @@ static enum sv_status authenticate(void *state, const struct http_request *req,
     return app_auth_check(serve->auth, req, out_actor, err);
 }
 
+static bool recall_actor(void *ctx, const struct http_request *req, struct http_actor *out_actor)
+{
+    const struct serve *serve = ctx;
+    return app_auth_recall(serve->auth, req, out_actor);
+}
+
 static enum sv_status listen_changes(void *ctx, int timeout_ms, int wake_fd,
                                      enum changes_heard *out_heard,
                                      struct changes_notice *out_notice, struct sv_error *err)
@@ -138,6 +144,7 @@ static enum sv_status open_server(struct serve *serve, struct sv_error *err)
         .log = &serve->app.log,
         .ctx = &serve->api,
         .authenticate = authenticate,
+        .recall_actor = recall_actor,
         .default_project = STORE_DEFAULT_PROJECT,
     };
     (void)snprintf(serve->spool_dir, sizeof serve->spool_dir, "%s/spool", serve->app.data_dir);

@@ -9,11 +9,10 @@
 #include <strings.h>
 
 #include "server/base/clock.h"
-#include "server/base/ids.h"
 #include "server/http/server_internal.h"
 
-#define POOL_BYTES     (128u << 10) /* per connection: headers, and one piece of a body */
-#define POOL_INCREMENT (64u << 10)
+#define POOL_BYTES     (64u << 10) /* per connection: headers, and one piece of a body */
+#define POOL_INCREMENT (32u << 10)
 
 /* ------------------------------------------------------------------------------ connections */
 
@@ -205,10 +204,10 @@ static bool expects_continue(const struct http_exchange *ex)
     return expect && strcasecmp(expect, "100-continue") == 0;
 }
 
-/* Before the body: an answer queued now makes libmicrohttpd close the connection, and a client that
- * is still writing may lose it to a reset. So a small body is read and dropped first, unless the
- * client asked before sending it. */
-static enum MHD_Result refusal_send(struct http_exchange *ex)
+/* There is an answer before the body was read. Queued now it makes libmicrohttpd close the
+ * connection, and a client that is still writing may lose it to a reset. So a small body is read
+ * and dropped first, unless the client asked before sending it. */
+static enum MHD_Result early_send(struct http_exchange *ex)
 {
     const struct http_body_state *body = &ex->body;
     bool small = body->chunked || body->length <= HTTP_SWALLOW_BYTES;
@@ -226,7 +225,7 @@ static enum MHD_Result problem_send(struct http_exchange *ex, enum sv_status sta
 {
     ex->close = ex->close || http_is_problem_closing(status);
     http_answer_problem(ex, status, err);
-    return ex->phase == HTTP_PHASE_BODY ? answer_send(ex) : refusal_send(ex);
+    return ex->phase == HTTP_PHASE_BODY ? answer_send(ex) : early_send(ex);
 }
 
 /* Hands the exchange to the request threads. */
@@ -296,8 +295,29 @@ static void request_id_set(struct http_exchange *ex)
     if (given && n > 0 && n <= 64 && !given[n]) {
         memcpy(ex->request_id, given, n + 1);
     } else {
-        sv_id_make(ex->request_id);
+        uint64_t number = atomic_fetch_add(&ex->server->request_number, 1);
+        (void)snprintf(ex->request_id, sizeof ex->request_id, "%.16s%016llx", ex->server->id,
+                       (unsigned long long)number);
     }
+}
+
+/* Answers from memory if the route can: most polls need no other thread. */
+static bool recall(struct http_exchange *ex)
+{
+    const struct http_settings *settings = &ex->server->settings;
+    struct http_actor actor = {.role = HTTP_ROLE_PUBLIC};
+    if (!ex->route->recall || !settings->recall_actor ||
+        !settings->recall_actor(settings->ctx, &ex->request, &actor) ||
+        actor.role < ex->route->role) {
+        return false;
+    }
+    ex->request.actor = actor;
+    if (!ex->route->recall(settings->ctx, &ex->request, &ex->response)) {
+        http_response_reset(&ex->response);
+        return false;
+    }
+    http_answer_make(ex);
+    return true;
 }
 
 /* First call, with the headers. Where no body follows the next call is the one that may answer. */
@@ -310,8 +330,8 @@ static enum MHD_Result request_begin(struct http_exchange *ex, const char *metho
     if (status != SV_OK) {
         return problem_send(ex, status, &err);
     }
-    if (ex->answer) {
-        return refusal_send(ex);
+    if (ex->answer || (!ex->body.present && recall(ex))) {
+        return early_send(ex);
     }
     if (!ex->body.present) {
         ex->phase = HTTP_PHASE_BODY;
@@ -341,7 +361,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     case HTTP_PHASE_START:
         return request_begin(ex, method, version);
     case HTTP_PHASE_ADMIT:
-        return ex->answer ? refusal_send(ex) : body_begin(ex);
+        return ex->answer ? early_send(ex) : body_begin(ex);
     case HTTP_PHASE_BODY:
         return ex->answer ? answer_send(ex) : dispatch(ex, HTTP_TASK_HANDLE, HTTP_PHASE_ANSWER);
     case HTTP_PHASE_ANSWER:

@@ -28,7 +28,6 @@ static void queue_append(struct http_server *server, struct http_exchange *ex)
         server->head = ex;
     }
     server->tail = ex;
-    (void)pthread_cond_signal(&server->work);
 }
 
 void http_pool_push_reserved(struct http_server *server, struct http_exchange *ex)
@@ -43,6 +42,8 @@ void http_pool_push_reserved(struct http_server *server, struct http_exchange *e
     (void)pthread_mutex_unlock(&server->mutex);
     if (stopped) {
         http_exchange_abandon(ex);
+    } else {
+        (void)pthread_cond_signal(&server->work); /* unlocked: who wakes need not wait again */
     }
 }
 
@@ -50,6 +51,7 @@ void http_pool_push_locked(struct http_server *server, struct http_exchange *ex)
 {
     server->queued++;
     queue_append(server, ex);
+    (void)pthread_cond_signal(&server->work);
 }
 
 static struct http_exchange *pool_pop(struct http_server *server)

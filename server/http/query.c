@@ -53,6 +53,17 @@ enum sv_status http_query_split(struct http_exchange *ex, struct sv_error *err)
     return SV_OK;
 }
 
+const char *http_query_value(const struct http_request *req, const char *name)
+{
+    const struct http_exchange *ex = http_exchange_of(req);
+    for (size_t i = 0; i < ex->pair_count; i++) {
+        if (strcmp(ex->pairs[i].name, name) == 0) {
+            return ex->pairs[i].value;
+        }
+    }
+    return NULL;
+}
+
 static enum sv_status parameter_fail(const struct http_param *param, struct sv_error *err,
                                      const char *text)
 {

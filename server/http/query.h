@@ -62,6 +62,9 @@ SV_MUST_CHECK enum sv_status http_query_decode(const struct http_request *req,
                                                const struct http_param *table, size_t n, void *out,
                                                struct sv_error *err);
 
+/* The parameter's decoded text, unchecked; NULL if absent. */
+const char *http_query_value(const struct http_request *req, const char *name);
+
 /* A keyset cursor: the key values of the last row of a page, opaque to the client, bound to the
  * query (filters and sort) it was made for. */
 #define HTTP_CURSOR_VALUES 4

@@ -53,6 +53,7 @@ enum sv_status http_server_create(const struct http_settings *settings, struct h
     server->settings = *settings;
     server->config = settings->config;
     server->listen_fd = -1;
+    sv_id_make(server->id);
     enum sv_status status = primitives_init(server, err);
     if (status == SV_OK && !files_suffice(server->config->max_connections)) {
         status = sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "max_connections",

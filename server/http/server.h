@@ -22,6 +22,11 @@ struct http_server;
 typedef enum sv_status (*http_handler_fn)(void *state, const struct http_request *req,
                                           struct http_response *out_resp, struct sv_error *err);
 
+/* Looks for the answer in memory, on an I/O thread, before a request is queued: it must neither
+ * wait nor ask anybody. True: resp is the answer. ctx: settings.ctx. */
+typedef bool (*http_recall_fn)(void *ctx, const struct http_request *req,
+                               struct http_response *out_resp);
+
 enum http_body {
     HTTP_BODY_NONE,          /* a body is refused */
     HTTP_BODY_JSON,          /* application/json, parsed into req->json */
@@ -42,6 +47,7 @@ struct http_route {
     /* Runs before the body of a SPOOL route is read, with the request's actor; an error refuses the
      * upload early. NULL: only authentication. Its answer is not used. */
     http_handler_fn before_body;
+    http_recall_fn recall; /* of a GET; NULL: the handler always runs */
 };
 
 struct http_settings {
@@ -58,6 +64,9 @@ struct http_settings {
      * peers are served, as ADMIN of default_project. */
     enum sv_status (*authenticate)(void *state, const struct http_request *req,
                                    struct http_actor *out_actor, struct sv_error *err);
+    /* The actor if it is known without asking anybody; runs on an I/O thread, as recall does. NULL:
+     * no route's recall is used. */
+    bool (*recall_actor)(void *ctx, const struct http_request *req, struct http_actor *out_actor);
     char default_project[33];
 };
 

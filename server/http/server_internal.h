@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "server/base/ids.h"
 #include "server/config/config.h"
 #include "server/http/exchange_internal.h"
 
@@ -49,6 +50,8 @@ struct http_server {
     const struct cfg *config;
     struct MHD_Daemon *daemon;
     int listen_fd;
+    char id[SV_ID_SIZE]; /* begins the request ids that we make */
+    atomic_uint_fast64_t request_number;
     char host[64];
     uint16_t port;
     bool any_literal_host; /* not listening on loopback: any address is a good Host */

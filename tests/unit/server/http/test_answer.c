@@ -189,6 +189,51 @@ static enum sv_status post_created(void *state, const struct http_request *req,
     return http_response_json_take(resp, 201, json_object());
 }
 
+/* Memory that knows /recalled?known=1, and forgets in the middle for ?half=1. */
+static bool recall(void *ctx, const struct http_request *req, struct http_response *resp)
+{
+    (void)ctx;
+    if (http_query_value(req, "half")) {
+        http_response_etag(resp, "\"forgotten\"");
+        http_response_static(resp, 200, "application/json", "[1]", 3);
+        return false;
+    }
+    if (!http_query_value(req, "known")) {
+        return false;
+    }
+    char *text = http_request_printf(req, "[\"%s\"]", req->actor.project_id);
+    http_response_etag(resp, "\"recalled\"");
+    return http_response_copy(resp, 200, "application/json", text, strlen(text)) == SV_OK;
+}
+
+static atomic_int handled;
+
+static enum sv_status get_recalled(void *state, const struct http_request *req,
+                                   struct http_response *resp, struct sv_error *err)
+{
+    (void)state;
+    (void)req;
+    (void)err;
+    atomic_fetch_add(&handled, 1);
+    return http_response_json_take(resp, 200, json_pack("[s]", "handled"));
+}
+
+static bool recall_actor(void *ctx, const struct http_request *req, struct http_actor *out_actor)
+{
+    const char *token = http_bearer(req);
+    (void)ctx;
+    if (!token || strcmp(token, "kept") != 0) {
+        return false;
+    }
+    *out_actor = (struct http_actor){.project_id = "p1", .role = HTTP_ROLE_VIEWER};
+    return true;
+}
+
+static void use_memory(struct http_settings *settings)
+{
+    settings->recall_actor = recall_actor;
+}
+
 static const struct http_route ROUTES[] = {
     {.method = "GET", .pattern = "/json", .handler = get_json},
     {.method = "GET", .pattern = "/static", .handler = get_static, .produces = "text/plain"},
@@ -217,13 +262,17 @@ static const struct http_route ROUTES[] = {
     {.method = "GET", .pattern = "/nothing", .handler = get_nothing},
     {.method = "GET", .pattern = "/busy", .handler = get_busy},
     {.method = "POST", .pattern = "/created", .handler = post_created},
+    {.method = "GET", .pattern = "/recalled", .handler = get_recalled, .recall = recall,
+     .role = HTTP_ROLE_VIEWER},
+    {.method = "GET", .pattern = "/recalled/admin", .handler = get_recalled, .recall = recall,
+     .role = HTTP_ROLE_ADMIN},
 };
 
 static int setup(void **state)
 {
     static struct test_http t;
     const char *flags[] = {"--request-threads=2", NULL};
-    test_http_start(&t, ROUTES, sizeof ROUTES / sizeof ROUTES[0], flags, NULL);
+    test_http_start(&t, ROUTES, sizeof ROUTES / sizeof ROUTES[0], flags, use_memory);
     *state = &t;
     return 0;
 }
@@ -425,6 +474,43 @@ static void test_headers(void **state)
     test_reply_free(&reply);
 }
 
+static void expect_recall(const struct test_http *t, const char *path, const char *token,
+                          const char *body, int handlers)
+{
+    char headers[128] = "";
+    int before = atomic_load(&handled);
+    if (token) {
+        (void)snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", token);
+    }
+    struct test_reply reply = test_ask(t, "GET", path, headers, NULL);
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(reply.body, body);
+    assert_int_equal(atomic_load(&handled) - before, handlers);
+    expect_header(&reply, "ETag", handlers ? "" : "\"recalled\"");
+    test_reply_free(&reply);
+}
+
+/* Answers from memory run no handler, and only for an actor who is known and may. */
+static void test_recall(void **state)
+{
+    const struct test_http *t = *state;
+    expect_recall(t, "/recalled?known=1", "kept", "[\"p1\"]", 0);
+    expect_recall(t, "/recalled?known=1", "other", "[\"handled\"]", 1);
+    expect_recall(t, "/recalled?known=1", NULL, "[\"handled\"]", 1);
+    expect_recall(t, "/recalled", "kept", "[\"handled\"]", 1);
+    expect_recall(t, "/recalled?half=1", "kept", "[\"handled\"]", 1);
+    expect_recall(t, "/recalled/admin?known=1", "kept", "[\"handled\"]", 1);
+    int fd = test_connect(t); /* and the connection stays open */
+    for (int i = 0; i < 5; i++) {
+        test_send_text(fd, "GET /recalled?known=1 HTTP/1.1\r\nHost: localhost\r\n"
+                           "Authorization: Bearer kept\r\n\r\n");
+        struct test_reply reply = test_receive(fd, 3000, false);
+        assert_int_equal(reply.status, 200);
+        test_reply_free(&reply);
+    }
+    (void)close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -434,6 +520,7 @@ int main(void)
         cmocka_unit_test(test_entity_tags),
         cmocka_unit_test(test_problem),
         cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_recall),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
