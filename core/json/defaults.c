@@ -128,7 +128,7 @@ static void fill(const struct jx_field *field, union jx_value *value)
     case JX_ARRAY:
     case JX_MAP:
     case JX_ANY:
-        NN_ASSERT(!"a type that has no fallback");
+        NN_ASSERT(field->type == 0 && "a type that has no fallback");
         break;
     }
 }

@@ -213,7 +213,8 @@ static bool gather_inputs(const struct nn_node *node, const struct nn_layer_plan
                           struct nn_layer_input in[NN_LAYER_INPUTS_MAX])
 {
     const struct nn_layer_kind *kind = node->layer.kind;
-    if (!kind || node->n_inputs < kind->min_inputs || node->n_inputs > kind->max_inputs) {
+    if (!kind || node->options_wrong || node->n_inputs < kind->min_inputs ||
+        node->n_inputs > kind->max_inputs) {
         return false;
     }
     for (size_t k = 0; k < node->n_inputs; k++) {

@@ -57,6 +57,7 @@ json_t *nn_template_fill(const json_t *layers, const json_t *values);
 
 struct nn_node {
     struct nn_layer layer; /* kind NULL after an issue */
+    bool options_wrong;    /* an option is out of range: its sizes mean nothing */
     size_t position;       /* in the spec */
     size_t *inputs;        /* nodes, in the order of the connections */
     size_t n_inputs;

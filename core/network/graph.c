@@ -105,8 +105,9 @@ static const struct nn_layer_kind *read_kind(const json_t *json, const char *nam
 
 /* False only when out of memory. */
 static bool read_options(const json_t *json, const char *pointer, struct nn_issues *issues,
-                         struct nn_arena *arena, struct nn_layer *layer)
+                         struct nn_arena *arena, struct nn_node *node)
 {
+    struct nn_layer *layer = &node->layer;
     json_t *rest = json_copy((json_t *)(uintptr_t)json);
     void *options = nn_arena_alloc(arena, 1, layer->kind->options_size + 1);
     if (!rest || !options) {
@@ -116,9 +117,11 @@ static bool read_options(const json_t *json, const char *pointer, struct nn_issu
     (void)json_object_del(rest, "name");
     (void)json_object_del(rest, "kind");
     struct option_issues to = {issues, layer, strlen(pointer) + 1};
-    (void)jx_decode_all(layer->kind->fields, rest, pointer, options, add_option_issue, &to);
+    size_t wrong =
+        jx_decode_all(layer->kind->fields, rest, pointer, options, add_option_issue, &to);
     json_decref(rest);
     layer->options = options;
+    node->options_wrong = wrong > 0;
     return true;
 }
 
@@ -141,7 +144,7 @@ static bool read_layer(const json_t *json, size_t i, struct nn_issues *issues,
         }
     }
     node->layer.kind = read_kind(json, name, pointer, issues);
-    return !node->layer.kind || read_options(json, pointer, issues, graph->arena, &node->layer);
+    return !node->layer.kind || read_options(json, pointer, issues, graph->arena, node);
 }
 
 static void check_unique(struct nn_issues *issues, const struct nn_description *graph)

@@ -69,7 +69,7 @@ static const struct nn_operator *choose(const struct nn_network *network, size_t
             return nn_operators[i];
         }
     }
-    NN_ASSERT(!"every kind of layer has an operator");
+    NN_ASSERT(node == NN_NONE && "every kind of layer has an operator");
     return NULL;
 }
 

@@ -134,6 +134,8 @@ static const struct mistake MISTAKES[] = {
     {NET("{'name': 'a', 'kind': 'dropout', 'rate': 1},"), "a", "/layers/1/rate", "below 1", NULL},
     {NET("{'name': 'a', 'kind': 'batch_norm', 'epsilon': 0},"), "a", "/layers/1/epsilon", "above 0",
      NULL},
+    {NET("{'name': 'a', 'kind': 'max_pool', 'kernel': 2, 'stride': 0},"), "a", "/layers/1/stride",
+     "an integer from 1", NULL},
     {NET("{'name': 'a', 'kind': 'max_pool', 'kernel': 2, 'padding': 2},"), "a", "/layers/1/padding",
      "outside of the image", NULL},
     {NET("{'name': 'a', 'kind': 'max_pool', 'kernel': 400, 'padding': 399},"), "a",
