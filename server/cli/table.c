@@ -112,7 +112,7 @@ void cli_rows_print(const json_t *items, const char *const *keys, size_t n_keys,
     grid_deinit(&grid);
 }
 
-/* "0.8912 [0.885, 0.897]", or "-". */
+/* "0.8912 [0.885, 0.897]" with its 95 % interval, or "-". */
 static char *metric_cell(const json_t *metric)
 {
     const json_t *value = json_object_get(metric, "value");
@@ -136,6 +136,27 @@ static char *seconds_cell(const json_t *value)
     char text[32];
     (void)snprintf(text, sizeof text, "%.1f", json_number_value(value));
     return strdup(text);
+}
+
+/* The columns of a terminal's width: the headline metric, the same of the other parts, and their
+ * losses. The rest is in the service's own table. New reference. */
+static json_t *choose_metrics(const json_t *results)
+{
+    const char *headline = json_string_value(json_object_get(results, "headline_metric"));
+    const char *metric = headline ? strchr(headline, '_') : NULL;
+    const json_t *all = json_object_get(results, "metrics");
+    const char *const wanted[] = {metric ? metric : "", "_loss"};
+    json_t *chosen = json_array();
+    for (size_t w = 0; w < 2; w++) {
+        for (size_t i = 0; i < json_array_size(all); i++) {
+            const char *name = json_string_value(json_array_get(all, i));
+            const char *rest = name ? strchr(name, '_') : NULL;
+            if (rest && strcmp(rest, wanted[w]) == 0) {
+                (void)json_array_append_new(chosen, json_string(name));
+            }
+        }
+    }
+    return chosen;
 }
 
 static void add_head(struct grid *grid, const json_t *first, const json_t *metrics)
@@ -178,7 +199,7 @@ static void add_trial(struct grid *grid, const json_t *first, const json_t *tria
 static void print_results(const json_t *results, FILE *out)
 {
     const json_t *items = json_object_get(results, "items");
-    const json_t *metrics = json_object_get(results, "metrics");
+    json_t *metrics = choose_metrics(results);
     const json_t *first = json_array_get(items, 0);
     struct grid grid = {0};
     size_t parameters = json_object_size(json_object_get(first, "parameters"));
@@ -194,6 +215,7 @@ static void print_results(const json_t *results, FILE *out)
     }
     free(right);
     grid_deinit(&grid);
+    json_decref(metrics);
 }
 
 bool cli_results_print(struct cli_client *client, const char *job_id, FILE *out)

@@ -17,9 +17,9 @@
 #include "server/worker/worker_internal.h"
 
 enum {
-    TICK_MS = 250,   /* between looks at time and memory while a child runs */
+    TICK_MS = 100,   /* between looks at time and memory while a child runs */
     IDLE_MS = 60000, /* without children only events wake */
-    TERM_TO_KILL_MS = 2000,
+    TERM_TO_KILL_MS = 500,
     MEMORY_MARGIN = 256, /* MiB over a trial's budget before the backstop acts */
 };
 

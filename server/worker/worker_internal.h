@@ -205,7 +205,7 @@ void worker_start_draining(struct worker *worker);
 void worker_supervise(struct worker *worker);
 /* Asks the supervisor to start slot->process.spawn and waits: false when that failed. */
 bool worker_process_start(struct worker_slot *slot);
-/* Asks for the end of the process: SIGTERM after grace_ms, SIGKILL two seconds later. The first
+/* Asks for the end of the process: SIGTERM after grace_ms, SIGKILL half a second later. The first
  * reason stays, but for a lost lease. */
 void worker_process_kill(struct worker_slot *slot, enum worker_kill why, int64_t grace_ms);
 /* Waits up to timeout_ms (< 0: for ever) until the process has ended. */
