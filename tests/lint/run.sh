@@ -26,7 +26,7 @@ check headers tests/lint/check_headers.sh gcc -std=c17 -Wall -Wextra -Werror $fl
 check format clang-format-14 --dry-run -Werror $c_files
 # shellcheck disable=SC2046
 check shell shellcheck $(git ls-files '*.sh') .ci/run
-check yaml yamllint -d '{extends: relaxed, rules: {line-length: {max: 140}}}' api-spec docker
+check yaml yamllint -d '{extends: relaxed, rules: {line-length: disable, indentation: disable}}' api-spec docker
 check drift tests/lint/check_drift.py
 check mutants tests/mutants/run.py --apply-only
 check cases tests/lint/check_cases.py
