@@ -144,7 +144,8 @@ mutants: all                   ## planted faults: each must be caught by the sui
 lint:                          ## formatter, directions, sizes, drift, clang-tidy
 	@tests/lint/run.sh
 tidy: $(TIDY_STAMPS)
-analyze:                       ## slower analysers: cppcheck and gcc -fanalyzer
+analyze:                       ## slower analysers: clang's, cppcheck and gcc -fanalyzer
+	for f in $(CORE_SRC) $(SERVER_SRC); do clang-tidy-14 --quiet --checks='-*,clang-analyzer-*' $$f -- $(CPPFLAGS) -std=c17 2>/dev/null; done
 	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -I. $(CORE_SRC) $(SERVER_SRC)
 	$(MAKE) MODE=debug CFLAGS=-fanalyzer all
 

@@ -180,12 +180,32 @@ bool jx_count_fits(struct jx_decoder *d, const struct jx_field *field, size_t n,
     return false;
 }
 
+static size_t list_cap(const struct jx_field *field)
+{
+    bool capped = field->max_items > 0 && field->max_items < JX_LIST_MAX;
+    return capped ? field->max_items : (size_t)JX_LIST_MAX;
+}
+
+/* One element of a list of numbers, into its place. */
+static void decode_list_element(struct jx_decoder *d, const struct jx_field *item,
+                                const json_t *element, const char *pointer, size_t i,
+                                union jx_value *out)
+{
+    union jx_value value = {0};
+    if (item->type == JX_INT) {
+        jx_decode_integer(d, item, element, pointer, &value);
+        out->ints.value[i] = value.integer;
+    } else {
+        jx_decode_real(d, item, element, pointer, &value);
+        out->reals.value[i] = value.real;
+    }
+}
+
 void jx_decode_number_list(struct jx_decoder *d, const struct jx_field *field, const json_t *json,
                            const char *pointer, union jx_value *out)
 {
     bool lone = field->scalar_too && json_is_number(json);
-    size_t most = field->max_items > 0 && field->max_items < JX_LIST_MAX ? field->max_items
-                                                                         : (size_t)JX_LIST_MAX;
+    size_t most = list_cap(field);
     if (!lone && !json_is_array(json)) {
         jx_report(d, pointer, "must be %san array of numbers, not %s",
                   field->scalar_too ? "a number or " : "", jx_type_name(json));
@@ -199,16 +219,9 @@ void jx_decode_number_list(struct jx_decoder *d, const struct jx_field *field, c
     item.type = field->type == JX_INTS ? JX_INT : JX_REAL;
     for (size_t i = 0; i < n; i++) {
         char place[JX_POINTER_SIZE];
-        union jx_value value = {0};
         jx_pointer_index(pointer, i, place, sizeof place);
-        const json_t *element = lone ? json : json_array_get(json, i);
-        if (field->type == JX_INTS) {
-            jx_decode_integer(d, &item, element, lone ? pointer : place, &value);
-            out->ints.value[i] = value.integer;
-        } else {
-            jx_decode_real(d, &item, element, lone ? pointer : place, &value);
-            out->reals.value[i] = value.real;
-        }
+        decode_list_element(d, &item, lone ? json : json_array_get(json, i), lone ? pointer : place,
+                            i, out);
     }
     if (field->type == JX_INTS) {
         out->ints.count = n;

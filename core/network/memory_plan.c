@@ -139,7 +139,7 @@ static enum nn_status place_pieces(struct nn_network *network, struct nn_piece_p
     for (size_t i = 0; i < network->n_pieces; i++) {
         by_size[i] = &network->pieces[i];
     }
-    qsort(by_size, network->n_pieces, sizeof *by_size, compare_pieces);
+    qsort(by_size, network->n_pieces, sizeof(struct nn_piece_plan *), compare_pieces);
     for (size_t i = 0; i < network->n_pieces; i++) {
         size_t end;
         if (!find_offset(by_size[i], by_offset, i, &by_size[i]->offset) ||

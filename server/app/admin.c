@@ -89,7 +89,7 @@ static enum sv_status create_token(struct store *store, const char *project_id,
     enum store_role role;
     char id[SV_ID_SIZE];
     char token[STORE_TOKEN_SIZE];
-    int days = arguments->days ? atoi(arguments->days) : 0;
+    int days = arguments->days ? (int)strtol(arguments->days, NULL, 10) : 0;
     if (!store_role_parse(arguments->role ? arguments->role : "submitter", &role)) {
         return sv_fail(err, SV_ERR_INVALID_PARAMETER, "the role is viewer, submitter or admin");
     }

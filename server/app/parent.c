@@ -26,8 +26,6 @@
 
 enum { START_TIMEOUT_MS = 120000, POSTGRES_STOP_MS = 120000, STOP_MARGIN_MS = 60000 };
 
-extern char **environ;
-
 enum child_kind { CHILD_POSTGRES, CHILD_SERVE, CHILD_WORK, CHILD_COUNT };
 static const char *const CHILD_NAMES[CHILD_COUNT] = {"postgres", "serve", "work"};
 

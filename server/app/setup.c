@@ -17,14 +17,12 @@
 #include "server/app/app_internal.h"
 #include "server/store/cluster.h"
 
-extern char **environ;
-
 /* Takes "--parent-pipe N" out of argv: how the parent tells serve and work where its pipe is. */
 static int take_parent_pipe(int *inout_argc, char **argv)
 {
     for (int i = 0; i + 1 < *inout_argc; i++) {
         if (strcmp(argv[i], "--parent-pipe") == 0) {
-            int fd = atoi(argv[i + 1]);
+            int fd = (int)strtol(argv[i + 1], NULL, 10);
             for (int k = i; k + 2 < *inout_argc; k++) {
                 argv[k] = argv[k + 2];
             }

@@ -122,11 +122,12 @@ static void trim(int trial_fd)
             return;
         }
         while ((entry = readdir(list)) != NULL) {
-            long long step = -1;
-            long long fence = -1;
-            if (sscanf(entry->d_name, "%lld-%lld", &step, &fence) != 2) {
+            char *end = NULL;
+            long long step = strtoll(entry->d_name, &end, 10);
+            if (end == entry->d_name || *end != '-') {
                 continue;
             }
+            long long fence = strtoll(end + 1, NULL, 10);
             bool newer = step > kept[0].step || (step == kept[0].step && fence > kept[0].fence);
             bool second = step > kept[1].step || (step == kept[1].step && fence > kept[1].fence);
             if (pass == 0 && newer) {

@@ -32,13 +32,14 @@ int64_t worker_resident_bytes(pid_t pid)
 {
     char path[64];
     char text[TEXT_BYTES];
-    long size = 0;
-    long resident = 0;
-    long shared = 0;
     (void)snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-    if (!read_text(path, text) || sscanf(text, "%ld %ld %ld", &size, &resident, &shared) != 3) {
+    if (!read_text(path, text)) {
         return 0;
     }
+    char *field = text; /* size, resident, shared, ... in pages */
+    (void)strtol(field, &field, 10);
+    long resident = strtol(field, &field, 10);
+    long shared = strtol(field, &field, 10);
     return (int64_t)(resident - shared) * sysconf(_SC_PAGESIZE);
 }
 

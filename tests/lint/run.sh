@@ -30,7 +30,7 @@ check yaml yamllint -d '{extends: relaxed, rules: {line-length: disable, indenta
 check drift tests/lint/check_drift.py
 check mutants tests/mutants/run.py --apply-only
 check cases tests/lint/check_cases.py
-check tidy make -s tidy
+check tidy make -s -j"$(nproc)" tidy
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
