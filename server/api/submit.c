@@ -10,6 +10,7 @@
 #include "server/api/handlers_internal.h"
 #include "server/api/jobs_internal.h"
 #include "server/config/config.h"
+#include "server/store/history.h"
 
 struct resolve_ctx {
     struct api_ctx *api;
@@ -21,6 +22,20 @@ static enum sv_status find_dataset(void *ctx, const char *id, struct jobs_datase
 {
     const struct resolve_ctx *resolve = ctx;
     return api_dataset_for_spec(resolve->api, resolve->req, id, out_dataset, err);
+}
+
+static double history(void *ctx, const char *network, const struct jobs_dataset *dataset)
+{
+    const struct resolve_ctx *resolve = ctx;
+    struct store_scope scope;
+    double speed = 0;
+    struct store_speed_query query = {.network = network,
+                                      .height = (int64_t)dataset->height,
+                                      .width = (int64_t)dataset->width,
+                                      .channels = (int64_t)dataset->channels};
+    api_scope(resolve->req, &scope);
+    /* An estimate: without an answer of the database the other basis serves. */
+    return store_speed_read(resolve->api->store, &scope, &query, &speed, NULL) == SV_OK ? speed : 0;
 }
 
 /* "validation_accuracy" is the accuracy of the validation part. */
@@ -111,8 +126,11 @@ enum sv_status api_jobs_post(void *state, const struct http_request *req,
     struct api_ctx *ctx = state;
     struct submit_query query = {0};
     struct resolve_ctx resolve = {ctx, req};
+    enum sv_status st =
+        http_query_decode(req, SUBMIT_PARAMS, API_COUNT(SUBMIT_PARAMS), &query, err);
     struct jobs_context context = {
         .find_dataset = find_dataset,
+        .history = query.dry_run ? history : NULL,
         .ctx = &resolve,
         .max_trials = (size_t)ctx->config->max_trials,
         .trial_memory_bytes = (uint64_t)ctx->config->trial_memory_bytes,
@@ -122,8 +140,6 @@ enum sv_status api_jobs_post(void *state, const struct http_request *req,
     struct store_idempotency key;
     struct store_created created;
     bool has_key = false;
-    enum sv_status st =
-        http_query_decode(req, SUBMIT_PARAMS, API_COUNT(SUBMIT_PARAMS), &query, err);
     if (st == SV_OK) {
         st = api_idempotency(req, &key, &has_key, err);
     }

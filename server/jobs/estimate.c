@@ -22,8 +22,7 @@ static double slots(int solver)
 enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
                                  const struct jobs_trial_spec *trial,
                                  const struct jobs_network *network,
-                                 const struct jobs_dataset *dataset, double history_speed,
-                                 struct sv_error *err)
+                                 const struct jobs_dataset *dataset, struct sv_error *err)
 {
     double train = (double)dataset->train * trial->split.train;
     double validation =
@@ -37,8 +36,8 @@ enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
                        (double)dataset->validation + (double)dataset->test;
     double work = network->multiply_adds * (TRAINING_FACTOR * trained + evaluated);
     double seconds = fmax(work / RATE, SECONDS_PER_SAMPLE_AT_LEAST * (trained + evaluated));
-    if (history_speed > 0) {
-        seconds = (trained + evaluated / TRAINING_FACTOR) / history_speed;
+    if (network->speed > 0) {
+        seconds = (trained + evaluated / TRAINING_FACTOR) / network->speed;
     }
     double copies = trial->training.output_network == NN_OUTPUT_BEST_VALIDATION_LOSS ? 1.0 : 0.0;
     uint64_t memory =
@@ -51,7 +50,7 @@ enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
     }
     estimate->seconds += seconds;
     estimate->multiply_adds += work;
-    estimate->basis = history_speed > 0 && (!estimate->basis || estimate->basis[0] == 'h')
+    estimate->basis = network->speed > 0 && (!estimate->basis || estimate->basis[0] == 'h')
                           ? "history"
                           : "multiply_adds";
     estimate->memory_bytes = memory > estimate->memory_bytes ? memory : estimate->memory_bytes;

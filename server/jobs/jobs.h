@@ -32,9 +32,11 @@ struct jobs_dataset {
  * SV_ERR_WRONG_STATE when it is not ready. */
 typedef enum sv_status (*jobs_dataset_fn)(void *ctx, const char *id,
                                           struct jobs_dataset *out_dataset, struct sv_error *err);
-/* Median training speed of completed trials of the same network on sets of the same shape, in
- * samples per second and thread; 0 when there is no history. */
-typedef double (*jobs_history_fn)(void *ctx, const char *network_hash);
+/* Median training speed of completed trials of the same network (as it stands in their resolved
+ * specs) on sets of the same shape, in samples per second and thread; 0 when there is no history.
+ */
+typedef double (*jobs_history_fn)(void *ctx, const char *network,
+                                  const struct jobs_dataset *dataset);
 
 struct jobs_context {
     jobs_dataset_fn find_dataset; /* not NULL */
@@ -48,9 +50,8 @@ struct jobs_trial {
     size_t index;       /* from 1, in the order of the sweep: seeds run fastest */
     json_t *parameters; /* {"training.solver": "adam"}: the swept values alone */
     uint64_t seed;
-    json_t *resolved;      /* see the file head */
-    char hash[65];         /* SHA-256 of the canonical text of `resolved` */
-    char network_hash[65]; /* of the expanded network and the image size: the key of history */
+    json_t *resolved; /* see the file head */
+    char hash[65];    /* SHA-256 of the canonical text of `resolved` */
 };
 
 struct jobs_estimate {

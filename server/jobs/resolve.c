@@ -167,8 +167,8 @@ static enum sv_status understand(struct making *m, const json_t *json,
         st = jobs_trial_complete(out_trial, &m->dataset, m->context->trial_memory_bytes, err);
     }
     if (st == SV_OK) {
-        st = jobs_networks_get(&m->networks, out_trial, &m->dataset, out_network, m->out_issues,
-                               err);
+        st = jobs_networks_get(&m->networks, out_trial, &m->dataset, m->context, out_network,
+                               m->out_issues, err);
     }
     if (st != SV_OK && m->value_of_axis) {
         jobs_sweep_blame(&m->sweep, m->value_of_axis, st, err);
@@ -219,10 +219,7 @@ static enum sv_status make_point(struct making *m, const json_t *base, size_t po
         if (!trial->resolved || !jobs_hash(trial->resolved, trial->hash)) {
             return no_memory(err);
         }
-        memcpy(trial->network_hash, network->hash, sizeof trial->network_hash);
-        double speed =
-            m->context->history ? m->context->history(m->context->ctx, network->hash) : 0.0;
-        st = jobs_estimate_add(&plan->estimate, &spec, network, &m->dataset, speed, err);
+        st = jobs_estimate_add(&plan->estimate, &spec, network, &m->dataset, err);
         if (st != SV_OK) {
             jobs_sweep_blame(&m->sweep, m->value_of_axis, st, err);
         }

@@ -108,7 +108,7 @@ void jobs_sweep_blame(const struct jobs_sweep *sweep, const size_t *value_of_axi
 struct jobs_network {
     char *key;               /* canonical text of spec, batch size and normalisation */
     json_t *spec;            /* expanded: every option with its value */
-    char hash[65];           /* of the expanded spec and the image size */
+    double speed;            /* from history; 0: none */
     double multiply_adds;    /* of one sample, forward */
     uint64_t training_bytes; /* of the plan at the trial's batch size */
     uint64_t parameter_bytes;
@@ -120,21 +120,21 @@ struct jobs_networks {
 };
 
 void jobs_networks_deinit(struct jobs_networks *networks);
-/* The analysed network of a trial, from the list or new in it. On SV_ERR_INVALID_NETWORK
- * *out_issues is set. The pointer is good until the next call. */
+/* The analysed network of a trial, from the list or new in it (then history is asked). On
+ * SV_ERR_INVALID_NETWORK *out_issues is set. The pointer is good until the next call. */
 SV_MUST_CHECK enum sv_status jobs_networks_get(struct jobs_networks *networks,
                                                const struct jobs_trial_spec *trial,
                                                const struct jobs_dataset *dataset,
+                                               const struct jobs_context *context,
                                                const struct jobs_network **out_network,
                                                json_t **out_issues, struct sv_error *err);
 
-/* Adds one trial to the estimate; memory over its limit is refused. history_speed as in
- * jobs_history_fn. */
+/* Adds one trial to the estimate; memory over its limit is refused. */
 SV_MUST_CHECK enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
                                                const struct jobs_trial_spec *trial,
                                                const struct jobs_network *network,
                                                const struct jobs_dataset *dataset,
-                                               double history_speed, struct sv_error *err);
+                                               struct sv_error *err);
 
 /* SHA-256 of the canonical text; false when out of memory. */
 SV_MUST_CHECK bool jobs_hash(const json_t *json, char out_hex[65]);

@@ -157,6 +157,31 @@ static void split_shares_complete_each_other(void **state)
     }
 }
 
+static double history(void *ctx, const char *network, const struct jobs_dataset *dataset)
+{
+    (void)ctx;
+    json_t *json = json_loads(network, 0, NULL);
+    assert_string_equal(text_at(json, "name"), "simple_cnn");
+    assert_int_equal(dataset->classes, 10);
+    json_decref(json);
+    return 10000.0;
+}
+
+static void history_is_better_than_counting(void **state)
+{
+    (void)state;
+    struct jobs_context with = context;
+    struct jobs_plan *plan = NULL;
+    json_t *issues = NULL, *submitted = job("{" MINIMAL ", 'training': {'epochs': 10}}");
+    with.history = history;
+    assert_int_equal(jobs_resolve(submitted, &with, &plan, &issues, NULL), SV_OK);
+    assert_string_equal(plan->estimate.basis, "history");
+    /* 3 trials of 10 x 42,000 samples at 10,000 a second, and their evaluations */
+    assert_true(plan->estimate.seconds > 126 && plan->estimate.seconds < 1000);
+    jobs_plan_destroy(plan);
+    json_decref(submitted);
+}
+
 /* --------------------------------------------------------------------------------------- sweep */
 
 static void a_grid_runs_its_last_path_fastest_and_seeds_faster(void **state)
@@ -187,7 +212,7 @@ static void network_parameters_are_swept_like_others(void **state)
         resolve("{" MINIMAL ", 'training': {'solver': 'sgdm'}, 'search': {'parameters': "
                 "{'network.filters': [4, 8]}}}");
     assert_int_equal(plan->trial_count, 2);
-    assert_string_not_equal(plan->trials[0].network_hash, plan->trials[1].network_hash);
+    assert_string_not_equal(plan->trials[0].hash, plan->trials[1].hash);
     jobs_plan_destroy(plan);
 }
 
@@ -395,6 +420,7 @@ int main(void)
         cmocka_unit_test(a_fixed_solver_makes_one_trial),
         cmocka_unit_test(an_own_validation_part_is_not_cut),
         cmocka_unit_test(split_shares_complete_each_other),
+        cmocka_unit_test(history_is_better_than_counting),
         cmocka_unit_test(a_grid_runs_its_last_path_fastest_and_seeds_faster),
         cmocka_unit_test(network_parameters_are_swept_like_others),
         cmocka_unit_test(equal_jobs_have_equal_hashes),
