@@ -90,6 +90,13 @@ class CheckedDaemon(assay.Daemon):
             assert problem.get("parameter") == parameter, problem
         return problem
 
+    def __exit__(self, *_):
+        """A sanitizer that found something on the way or at the end fails the run."""
+        self.stop()
+        found = re.findall(r".*(?:Sanitizer|runtime error:).*", self.log.read_text(errors="replace"))
+        super().__exit__(*_)
+        assert not found, found
+
     def database(self):
         """A connection to the daemon's own PostgreSQL."""
         data = self.directory / "data"
