@@ -47,7 +47,7 @@ FUZZ_SRC   := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY_BIN := $(patsubst %.c,$(BUILD)/%,$(FUZZ_SRC))
 UNIT_BIN   := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC)) $(REPLAY_BIN)
 SRV_BIN    := $(patsubst %.c,$(BUILD)/%,$(SRV_TEST))
-TIDY_STAMPS = $(patsubst %.c,$(BUILD)/tidy/%.ok,$(CORE_SRC) $(SERVER_SRC))
+TIDY_STAMPS = $(patsubst %.c,$(BUILD)/tidy/%.ok,$(filter-out %_avx2.c %_avx512.c,$(CORE_SRC) $(SERVER_SRC)))
 PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
 objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
 

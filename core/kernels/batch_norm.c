@@ -61,18 +61,22 @@ static void join_moments(struct moments a, const double *mean, const double *dev
 static void moments_row(const struct nn_exec *exec, const nn_real *x, size_t ldx, size_t rows,
                         size_t columns, double *mean, double *deviations)
 {
-    struct nn_moments_args args = {rows, columns, x, ldx, mean, deviations};
+    struct nn_moments_args args = {.rows = rows, .columns = columns, .x = x, .ldx = ldx};
+    args.mean = mean;
+    args.deviations = deviations;
     exec->kernels->moments(&args);
 }
 
 void nn_moments_of_rows(const struct nn_exec *exec, double *moments, const nn_real *x, size_t ldx,
                         size_t rows, size_t channels)
 {
-    struct moments all = {0, moments + 1, moments + 1 + channels};
+    struct moments all = {0, NULL, NULL};
     size_t fold = ldx == channels ? fold_of(channels) : 1;
     size_t folded = rows / fold, rest = rows % fold;
     double mean[FOLDED_MAX], deviations[FOLDED_MAX];
     moments[0] = (double)rows;
+    all.mean = moments + 1;
+    all.deviations = all.mean + channels;
     if (fold == 1 || folded == 0) {
         moments_row(exec, x, ldx, rows, channels, all.mean, all.deviations);
         return;
@@ -81,8 +85,9 @@ void nn_moments_of_rows(const struct nn_exec *exec, double *moments, const nn_re
     memcpy(all.mean, mean, channels * sizeof *mean);
     memcpy(all.deviations, deviations, channels * sizeof *deviations);
     all.rows = (double)folded;
-    for (size_t f = 1; f < fold; f++, all.rows += (double)folded) {
+    for (size_t f = 1; f < fold; f++) {
         join_moments(all, mean + f * channels, deviations + f * channels, (double)folded, channels);
+        all.rows += (double)folded;
     }
     if (rest > 0) {
         moments_row(exec, x + folded * fold * ldx, ldx, rest, channels, mean, deviations);
@@ -109,13 +114,17 @@ static void moments_chunk(void *ctx, size_t chunk, size_t lane)
 void nn_moments_take(const struct nn_exec *exec, double *moments, const nn_real *x, size_t ldx,
                      size_t rows, size_t channels)
 {
-    struct moments_run run = {exec, moments, x, ldx, rows, channels};
+    struct moments_run run = {.exec = exec, .x = x, .ldx = ldx, .rows = rows};
+    run.channels = channels;
+    run.moments = moments;
     nn_parallel_for(exec->pool, nn_moments_chunks(rows), moments_chunk, &run);
 }
 
 void nn_moments_merge(double *moments, size_t chunks, size_t channels, nn_real *mean, nn_real *var)
 {
-    struct moments all = {moments[0], moments + 1, moments + 1 + channels};
+    struct moments all = {moments[0], NULL, NULL};
+    all.mean = moments + 1;
+    all.deviations = all.mean + channels;
     for (size_t i = 1; i < chunks; i++) {
         const double *chunk = moments + i * (1 + 2 * channels);
         join_moments(all, chunk + 1, chunk + 1 + channels, chunk[0], channels);
@@ -226,7 +235,8 @@ void nn_batch_norm_apply(const struct nn_exec *exec, const struct nn_batch_norm 
     size_t width = nn_round_up(folded_width(norm->channels), NN_LINE);
     nn_real *storage =
         nn_workspace_piece(exec, 0, APPLY_ARRAYS * nn_bytes(width, sizeof(nn_real)), 0);
-    struct apply_run run = {.exec = exec, .norm = norm, .y = y, .x = x, .ldy = ldy, .ldx = ldx};
+    struct apply_run run = {.exec = exec, .norm = norm, .x = x, .ldy = ldy, .ldx = ldx};
+    run.y = y;
     run.factors = (struct factors){storage, storage + width, storage + 2 * width, NULL, NULL};
     fill_factors(norm, run.factors);
     nn_parallel_for(exec->pool, nn_div_up(norm->rows, chunk_rows(norm->channels)), apply_chunk,

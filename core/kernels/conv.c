@@ -12,9 +12,8 @@
 #include "core/kernels/table.h"
 
 #define DIRECT_CHANNELS 4
-#define DIRECT_WEIGHTS  8192 /* numbers; padded weights stay in the first cache */
-#define DIRECT_PIXELS   1024
-#define PRODUCT_PIXELS  1024
+#define DIRECT_WEIGHTS  8192              /* numbers; padded weights stay in the first cache */
+#define PLAIN_PIXELS    1024              /* a chunk without columns */
 #define COLUMNS_COUNT   ((size_t)1 << 20) /* numbers of a chunk's columns */
 
 size_t nn_conv2d_out_size(size_t size, size_t kernel, size_t stride, size_t pad_before,
@@ -44,13 +43,8 @@ static enum nn_conv_way way_of(const struct nn_conv2d *c, size_t depth, bool bor
 
 static size_t pixels_per_chunk(enum nn_conv_way way, size_t depth)
 {
-    switch (way) {
-    case NN_CONV_POINTWISE:
-        return PRODUCT_PIXELS;
-    case NN_CONV_DIRECT:
-        return DIRECT_PIXELS;
-    case NN_CONV_COLUMNS:
-        break;
+    if (way != NN_CONV_COLUMNS) {
+        return PLAIN_PIXELS;
     }
     return nn_min(512, nn_max(128, COLUMNS_COUNT / depth));
 }

@@ -299,11 +299,13 @@ void nn_conv2d_input_gradient(const struct nn_exec *exec, const struct nn_conv2d
 {
     struct nn_conv2d mirrored;
     if (nn_conv_mirrored(conv, &mirrored)) {
-        struct nn_conv2d_output output = {.y = d_x, .ldy = ldd_x};
+        struct nn_conv2d_output output = {.ldy = ldd_x};
+        output.y = d_x;
         nn_conv_run(exec, &mirrored, &output, accumulate, d_y, ldd_y, weights);
         return;
     }
-    struct input_run run = {.exec = exec, .conv = conv, .d_x = d_x, .d_y = d_y, .w = weights->w};
+    struct input_run run = {.exec = exec, .conv = conv, .d_y = d_y, .w = weights->w};
+    run.d_x = d_x;
     run.ldd_x = ldd_x;
     run.ldd_y = ldd_y;
     run.accumulate = accumulate;

@@ -4,7 +4,7 @@
  * image is read where it stands; padded weights stay in the first cache.
  */
 
-#define CONV_VECTORS   3
+#define CONV_VECTORS   ((size_t)3)
 #define CONV_PIXELS(v) TILE_ROWS(v)
 #define CONV_TAPS(v)   TILE_ROWS(v)
 
@@ -69,41 +69,51 @@ ALWAYS_INLINE void conv_block(const struct nn_conv_forward_args *s, struct conv_
     }
 }
 
-#define CONV_CASE(n)                                                                               \
-    case n:                                                                                        \
-        if (n < CONV_PIXELS(v)) {                                                                  \
-            conv_block(s, p, x, y, n, v);                                                          \
-        }                                                                                          \
-        break;
-
-ALWAYS_INLINE void conv_rest(const struct nn_conv_forward_args *s, struct conv_strip p,
-                             const float *x, float *y, size_t pixels, const size_t v)
+/* One line of output pixels. */
+ALWAYS_INLINE void conv_line(const struct nn_conv_forward_args *s, struct conv_strip p,
+                             const float *x, float *y, const size_t v)
 {
-    switch (pixels) {
-        CONV_CASE(1)
-        CONV_CASE(2)
-        CONV_CASE(3)
-        CONV_CASE(4)
-        CONV_CASE(5)
-        CONV_CASE(6)
-        CONV_CASE(7)
-    default:
-        break;
+    for (size_t j = 0; j < s->width;) {
+        size_t pixels = next_block(s->width - j, CONV_PIXELS(v));
+        switch (pixels) {
+        case 1:
+            conv_block(s, p, x, y, 1, v);
+            break;
+        case 2:
+            conv_block(s, p, x, y, 2, v);
+            break;
+        case 3:
+            conv_block(s, p, x, y, 3, v);
+            break;
+        case 4:
+            conv_block(s, p, x, y, 4, v);
+            break;
+        case 5:
+            conv_block(s, p, x, y, 5, v);
+            break;
+        case 6:
+            conv_block(s, p, x, y, 6, v);
+            break;
+        case 7:
+            conv_block(s, p, x, y, 7, v);
+            break;
+        case 8:
+            conv_block(s, p, x, y, 8, v);
+            break;
+        default:
+            break;
+        }
+        j += pixels;
+        x += pixels * s->x_column;
+        y += pixels * s->ldy;
     }
 }
 
 ALWAYS_INLINE void conv_lines(const struct nn_conv_forward_args *s, struct conv_strip p,
                               const size_t v)
 {
-    const size_t most = CONV_PIXELS(v);
     for (size_t i = 0; i < s->rows; i++) {
-        const float *x = s->x + i * s->x_row;
-        float *y = s->y + i * s->width * s->ldy;
-        size_t j = 0;
-        for (; j + most <= s->width; j += most) {
-            conv_block(s, p, x + j * s->x_column, y + j * s->ldy, most, v);
-        }
-        conv_rest(s, p, x + j * s->x_column, y + j * s->ldy, s->width - j, v);
+        conv_line(s, p, s->x + i * s->x_row, s->y + i * s->width * s->ldy, v);
     }
 }
 
@@ -129,20 +139,42 @@ static void row_conv_forward(const struct nn_conv_forward_args *s)
 
 /* ---- d_w ---- */
 
-/* Adds pixels [j, end) of line i to the sums of `taps` taps; partial: the last vector of d_y is
- * read lane by lane, for the last pixel of all. */
-ALWAYS_INLINE void weight_pixels(const struct nn_conv_weight_args *s, struct conv_strip p,
-                                 const float *const *x, size_t i, size_t j, size_t end, vf *sum,
-                                 const size_t taps, const size_t v, const bool partial)
+/* Whole vectors of d_y reach over the filters into the pixels behind. Number of last pixels for
+ * which they would reach over the end of d_y: excess lanes / numbers a pixel, rounded up. */
+static size_t weight_tail(const struct nn_conv_weight_args *s)
 {
-    const float *d_y = s->d_y + (i * s->width + j) * s->ldd_y + p.o;
-    size_t at = i * s->x_row + j * s->x_column;
-    for (; j < end; j++) {
+    size_t whole = (s->filters + VF - 1) / VF * VF, pixels = s->rows * s->width;
+    size_t tail = (whole - s->filters + s->ldd_y - 1) / s->ldd_y;
+    return tail < pixels ? tail : pixels;
+}
+
+/* The pixels that the blocks leave out. */
+static void weight_tail_pixels(const struct nn_conv_weight_args *s)
+{
+    size_t pixels = s->rows * s->width;
+    for (size_t i = pixels - weight_tail(s); i < pixels; i++) {
+        const float *x = s->x + i / s->width * s->x_row + i % s->width * s->x_column;
+        const float *d_y = s->d_y + i * s->ldd_y;
+        for (size_t t = 0; t < s->taps; t++) {
+            float factor = x[s->offsets[t]], *d_w = s->d_w + t * s->ldw;
+#pragma omp simd
+            for (size_t o = 0; o < s->filters; o++) {
+                d_w[o] += factor * d_y[o];
+            }
+        }
+    }
+}
+
+/* Adds `pixels` pixels of a line, the window of the first at x + at, to the sums of `taps` taps. */
+ALWAYS_INLINE void weight_pixels(const struct nn_conv_weight_args *s, const float *const *x,
+                                 size_t at, const float *d_y, size_t pixels, vf *sum,
+                                 const size_t taps, const size_t v)
+{
+    for (size_t j = 0; j < pixels; j++) {
         vf line[CONV_VECTORS];
         UNROLL
         for (size_t k = 0; k < v; k++) {
-            line[k] =
-                partial && k + 1 == v ? vf_load_part(d_y + k * VF, p.last) : vf_load(d_y + k * VF);
+            line[k] = vf_load(d_y + k * VF);
         }
         UNROLL
         for (size_t t = 0; t < taps; t++) {
@@ -162,7 +194,7 @@ ALWAYS_INLINE void weight_block(const struct nn_conv_weight_args *s, struct conv
                                 size_t first, const size_t taps, const size_t v)
 {
     vf sum[8 * CONV_VECTORS];
-    const float *x[8];
+    const float *x[8], *d_y = s->d_y + p.o;
     UNROLL
     for (size_t t = 0; t < taps; t++) {
         x[t] = s->x + s->offsets[first + t];
@@ -171,11 +203,13 @@ ALWAYS_INLINE void weight_block(const struct nn_conv_weight_args *s, struct conv
     for (size_t k = 0; k < taps * v; k++) {
         sum[k] = vf_zero();
     }
-    for (size_t i = 0; i + 1 < s->rows; i++) {
-        weight_pixels(s, p, x, i, 0, s->width, sum, taps, v, false);
+    size_t left = s->rows * s->width - weight_tail(s);
+    for (size_t at = 0; left > 0; at += s->x_row) {
+        size_t pixels = left < s->width ? left : s->width;
+        weight_pixels(s, x, at, d_y, pixels, sum, taps, v);
+        d_y += pixels * s->ldd_y;
+        left -= pixels;
     }
-    weight_pixels(s, p, x, s->rows - 1, 0, s->width - 1, sum, taps, v, false);
-    weight_pixels(s, p, x, s->rows - 1, s->width - 1, s->width, sum, taps, v, true);
     UNROLL
     for (size_t t = 0; t < taps; t++) {
         float *d_w = s->d_w + (first + t) * s->ldw + p.o;
@@ -188,25 +222,38 @@ ALWAYS_INLINE void weight_block(const struct nn_conv_weight_args *s, struct conv
     }
 }
 
-#define WEIGHT_CASE(n)                                                                             \
-    case n:                                                                                        \
-        if (n <= CONV_TAPS(v)) {                                                                   \
-            weight_block(s, p, first, n, v);                                                       \
-        }                                                                                          \
-        break;
-
+/* At most CONV_TAPS(v) taps. */
 ALWAYS_INLINE void weight_taps(const struct nn_conv_weight_args *s, struct conv_strip p,
                                size_t first, size_t taps, const size_t v)
 {
+    if (taps > CONV_TAPS(v)) {
+        __builtin_unreachable();
+    }
     switch (taps) {
-        WEIGHT_CASE(1)
-        WEIGHT_CASE(2)
-        WEIGHT_CASE(3)
-        WEIGHT_CASE(4)
-        WEIGHT_CASE(5)
-        WEIGHT_CASE(6)
-        WEIGHT_CASE(7)
-        WEIGHT_CASE(8)
+    case 1:
+        weight_block(s, p, first, 1, v);
+        break;
+    case 2:
+        weight_block(s, p, first, 2, v);
+        break;
+    case 3:
+        weight_block(s, p, first, 3, v);
+        break;
+    case 4:
+        weight_block(s, p, first, 4, v);
+        break;
+    case 5:
+        weight_block(s, p, first, 5, v);
+        break;
+    case 6:
+        weight_block(s, p, first, 6, v);
+        break;
+    case 7:
+        weight_block(s, p, first, 7, v);
+        break;
+    case 8:
+        weight_block(s, p, first, 8, v);
+        break;
     default:
         break;
     }
@@ -225,7 +272,8 @@ ALWAYS_INLINE void weight_strip(const struct nn_conv_weight_args *s, struct conv
 
 static void row_conv_weight(const struct nn_conv_weight_args *s)
 {
-    for (size_t o = 0; o < s->filters && s->rows > 0;) {
+    weight_tail_pixels(s);
+    for (size_t o = 0; o < s->filters;) {
         size_t left = s->filters - o, v = strip_vectors(left);
         struct conv_strip p = {o, left < v * VF ? left - (v - 1) * VF : VF};
         switch (v) {

@@ -17,7 +17,7 @@
 
 #define WANTED_CHUNKS 8
 #define CHUNK_WORK    ((size_t)1 << 21) /* multiply-adds that are worth a chunk */
-#define SMALL_TILE    64
+#define SMALL_TILE    ((size_t)64)
 #define SLICE_DEPTH   1024
 #define FEW_COLUMNS   48
 #define DOT_COLUMNS   16
@@ -271,8 +271,10 @@ void nn_gemm_packed(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn
                     const struct nn_epilogue *epilogue)
 {
     static const struct nn_epilogue none;
-    struct packed_product p = {
-        exec, y, x, ldy, ldx, rows, packed, epilogue ? epilogue : &none, rows, packed->n, 1};
+    struct packed_product p = {.exec = exec, .x = x, .ldy = ldy, .ldx = ldx, .rows = rows};
+    p.y = y;
+    p.packed = packed;
+    p.epilogue = epilogue ? epilogue : &none;
     struct cut cut = cut_product(rows, packed->n, packed->k);
     p.tile_rows = cut.tile_m;
     p.tile_columns = cut.tile_n;

@@ -4,8 +4,8 @@
  * in registers; a chunk is small enough for float totals, chunks are added in double.
  */
 
-#define MOMENT_VECTORS 2
-#define SUMS_VECTORS   2
+#define MOMENT_VECTORS ((size_t)2)
+#define SUMS_VECTORS   ((size_t)2)
 
 /* Calls fn for strips of up to `vectors` vectors: fn(s, column, lanes of the last vector, vectors).
  */
@@ -24,7 +24,6 @@ ALWAYS_INLINE vf strip_load(const float *p, size_t i, size_t last, const size_t 
     return i + 1 == v ? vf_load_part(p + i * VF, last) : vf_load(p + i * VF);
 }
 
-/* Rows in two halves with totals of their own: twice as many independent sums. */
 ALWAYS_INLINE void moments_strip(const struct nn_moments_args *s, size_t column, size_t last,
                                  const size_t v)
 {

@@ -59,28 +59,30 @@ static void map(const struct nn_exec *exec, map_fn fn, struct nn_map_args args)
 void nn_copy(const struct nn_exec *exec, nn_real *dst, size_t ldd, bool accumulate,
              const nn_real *src, size_t lds, size_t rows, size_t columns)
 {
-    struct nn_map_args args = {.rows = rows, .columns = columns, .y = dst, .a = src};
+    struct nn_map_args args = {.rows = rows, .columns = columns, .a = src};
+    args.y = dst;
     args.ldy = ldd;
     args.lda = lds;
     args.accumulate = accumulate;
     map(exec, exec->kernels->copy, args);
 }
 
-void nn_add(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn_real *a, size_t lda,
-            const nn_real *b, size_t ldb, size_t rows, size_t columns, bool relu)
+void nn_add(const struct nn_exec *exec, const struct nn_addition *s)
 {
-    struct nn_map_args args = {.rows = rows, .columns = columns, .y = y, .a = a, .b = b};
-    args.ldy = ldy;
-    args.lda = lda;
-    args.ldb = ldb;
-    args.relu = relu;
+    struct nn_map_args args = {.rows = s->rows, .columns = s->columns, .y = s->y, .a = s->a};
+    args.b = s->b;
+    args.ldy = s->ldy;
+    args.lda = s->lda;
+    args.ldb = s->ldb;
+    args.relu = s->relu;
     map(exec, exec->kernels->add, args);
 }
 
 void nn_relu_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn_real *x,
                      size_t ldx, size_t rows, size_t columns)
 {
-    struct nn_map_args args = {.rows = rows, .columns = columns, .y = y, .a = x};
+    struct nn_map_args args = {.rows = rows, .columns = columns, .a = x};
+    args.y = y;
     args.ldy = ldy;
     args.lda = ldx;
     map(exec, exec->kernels->relu, args);
@@ -134,7 +136,8 @@ static void dropout_chunk(void *ctx, size_t chunk, size_t lane)
 void nn_dropout(const struct nn_exec *exec, const struct nn_dropout *dropout, nn_real *y,
                 size_t ldy, const nn_real *x, size_t ldx)
 {
-    struct dropout_run run = {.exec = exec, .dropout = dropout, .y = y, .x = x};
+    struct dropout_run run = {.exec = exec, .dropout = dropout, .x = x};
+    run.y = y;
     run.ldy = ldy;
     run.ldx = ldx;
     run.chunk_rows = nn_min(dropout->rows_per_sample, nn_rows_per_chunk(dropout->columns));
@@ -166,7 +169,8 @@ static void normalize_chunk(void *ctx, size_t chunk, size_t lane)
 void nn_normalize_u8(const struct nn_exec *exec, nn_real *y, size_t ldy, const uint8_t *x,
                      size_t rows, size_t columns, const nn_real *factor, const nn_real *offset)
 {
-    struct normalize_run run = {.exec = exec, .all = {.rows = rows, .columns = columns, .y = y}};
+    struct normalize_run run = {.exec = exec, .all = {.rows = rows, .columns = columns}};
+    run.all.y = y;
     run.all.x = x;
     run.all.ldy = ldy;
     run.all.factor = factor;
@@ -200,7 +204,8 @@ static void vector_chunk(void *ctx, size_t chunk, size_t lane)
 
 static void change(const struct nn_exec *exec, vector_fn fn, nn_real *x, size_t n, nn_real value)
 {
-    struct vector_run run = {.fn = fn, .all = {.n = n, .y = x, .value = value}};
+    struct vector_run run = {.fn = fn, .all = {.n = n, .value = value}};
+    run.all.y = x;
     nn_parallel_for(exec->pool, nn_div_up(n, CHUNK), vector_chunk, &run);
 }
 

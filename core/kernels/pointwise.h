@@ -14,8 +14,14 @@ void nn_copy(const struct nn_exec *exec, nn_real *dst, size_t ldd, bool accumula
              const nn_real *src, size_t lds, size_t rows, size_t columns);
 
 /* y = a + b, then max(y, 0) if relu; y may alias a or b. */
-void nn_add(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn_real *a, size_t lda,
-            const nn_real *b, size_t ldb, size_t rows, size_t columns, bool relu);
+struct nn_addition {
+    nn_real *y;
+    const nn_real *a, *b;
+    size_t ldy, lda, ldb;
+    size_t rows, columns;
+    bool relu;
+};
+void nn_add(const struct nn_exec *exec, const struct nn_addition *args);
 
 /* y = max(x, 0), NaN stays NaN; y may alias x. */
 void nn_relu_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn_real *x,

@@ -53,35 +53,44 @@ static void row_relu(const struct nn_map_args *s)
     }
 }
 
+static void pass_positive(nn_real *y, const nn_real *a, const nn_real *b, size_t n)
+{
+#pragma omp simd
+    for (size_t c = 0; c < n; c++) {
+        y[c] = b[c] > 0 ? a[c] : 0;
+    }
+}
+
+static void add_positive(nn_real *y, const nn_real *a, const nn_real *b, size_t n)
+{
+#pragma omp simd
+    for (size_t c = 0; c < n; c++) {
+        y[c] += b[c] > 0 ? a[c] : 0;
+    }
+}
+
 static void row_relu_gradient(const struct nn_map_args *s)
 {
     for (size_t r = 0; r < s->rows; r++) {
         const nn_real *a = s->a + r * s->lda, *b = s->b + r * s->ldb;
-        nn_real *y = s->y + r * s->ldy;
         if (s->accumulate) {
-#pragma omp simd
-            for (size_t c = 0; c < s->columns; c++) {
-                y[c] += b[c] > 0 ? a[c] : 0;
-            }
+            add_positive(s->y + r * s->ldy, a, b, s->columns);
         } else {
-#pragma omp simd
-            for (size_t c = 0; c < s->columns; c++) {
-                y[c] = b[c] > 0 ? a[c] : 0;
-            }
+            pass_positive(s->y + r * s->ldy, a, b, s->columns);
         }
     }
 }
 
 /* Words of DROPOUT_BLOCKS blocks of Philox4x32-10 at once; as nn_philox4x32, lane by lane. */
-#define DROPOUT_BLOCKS 16
+#define DROPOUT_BLOCKS ((size_t)16)
 #define DROPOUT_WORDS  (4 * DROPOUT_BLOCKS)
 
 static void philox_blocks(const uint32_t key[2], const uint32_t counter[4], uint32_t first_block,
                           uint32_t words[DROPOUT_WORDS])
 {
     uint32_t c0[DROPOUT_BLOCKS], c1[DROPOUT_BLOCKS], c2[DROPOUT_BLOCKS], c3[DROPOUT_BLOCKS];
-    for (uint32_t i = 0; i < DROPOUT_BLOCKS; i++) {
-        c0[i] = first_block + i;
+    for (size_t i = 0; i < DROPOUT_BLOCKS; i++) {
+        c0[i] = first_block + (uint32_t)i;
         c1[i] = counter[1];
         c2[i] = counter[2];
         c3[i] = counter[3];
@@ -108,19 +117,21 @@ static void philox_blocks(const uint32_t key[2], const uint32_t counter[4], uint
     }
 }
 
-static void drop_run(const struct nn_dropout_args *s, nn_real *y, const nn_real *x,
-                     const uint32_t *words, size_t n)
+static void drop(nn_real *y, const nn_real *x, const uint32_t *words,
+                 const struct nn_dropout_args *s, size_t n)
 {
-    if (s->accumulate) {
 #pragma omp simd
-        for (size_t i = 0; i < n; i++) {
-            y[i] += words[i] >= s->threshold ? x[i] * s->factor : 0;
-        }
-    } else {
+    for (size_t i = 0; i < n; i++) {
+        y[i] = words[i] >= s->threshold ? x[i] * s->factor : 0;
+    }
+}
+
+static void drop_and_add(nn_real *y, const nn_real *x, const uint32_t *words,
+                         const struct nn_dropout_args *s, size_t n)
+{
 #pragma omp simd
-        for (size_t i = 0; i < n; i++) {
-            y[i] = words[i] >= s->threshold ? x[i] * s->factor : 0;
-        }
+    for (size_t i = 0; i < n; i++) {
+        y[i] += words[i] >= s->threshold ? x[i] * s->factor : 0;
     }
 }
 
@@ -137,14 +148,19 @@ static void row_dropout(const struct nn_dropout_args *s)
             }
             size_t run = DROPOUT_WORDS - e % DROPOUT_WORDS;
             run = run < s->columns - c ? run : s->columns - c;
-            drop_run(s, s->y + r * s->ldy + c, s->x + r * s->ldx + c, words + e % DROPOUT_WORDS,
-                     run);
+            nn_real *y = s->y + r * s->ldy + c;
+            const nn_real *x = s->x + r * s->ldx + c;
+            if (s->accumulate) {
+                drop_and_add(y, x, words + e % DROPOUT_WORDS, s, run);
+            } else {
+                drop(y, x, words + e % DROPOUT_WORDS, s, run);
+            }
             c += run;
         }
     }
 }
 
-#define NORMALIZE_FOLD 16
+#define NORMALIZE_FOLD ((size_t)16)
 
 static void normalize_row(nn_real *y, const uint8_t *x, const nn_real *factor,
                           const nn_real *offset, size_t n)

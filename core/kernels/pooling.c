@@ -69,7 +69,8 @@ static void pool_image(void *ctx, size_t image, size_t lane)
 void nn_max_pool_forward(const struct nn_exec *exec, const struct nn_pool2d *pool, nn_real *y,
                          size_t ldy, uint16_t *taps, const nn_real *x, size_t ldx)
 {
-    struct pool_run run = {.pool = pool, .fn = exec->kernels->max_pool, .y = y, .x = x};
+    struct pool_run run = {.pool = pool, .fn = exec->kernels->max_pool, .x = x};
+    run.y = y;
     run.ldy = ldy;
     run.ldx = ldx;
     run.out_taps = taps;
@@ -93,7 +94,8 @@ void nn_max_pool_gradient(const struct nn_exec *exec, const struct nn_pool2d *po
 void nn_average_pool_forward(const struct nn_exec *exec, const struct nn_pool2d *pool, nn_real *y,
                              size_t ldy, const nn_real *x, size_t ldx)
 {
-    struct pool_run run = {.pool = pool, .fn = exec->kernels->average_pool, .y = y, .x = x};
+    struct pool_run run = {.pool = pool, .fn = exec->kernels->average_pool, .x = x};
+    run.y = y;
     run.ldy = ldy;
     run.ldx = ldx;
     nn_parallel_for(exec->pool, pool->batch, pool_image, &run);

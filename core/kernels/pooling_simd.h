@@ -99,21 +99,26 @@ static nn_real average_factor(const struct nn_window_args *s, struct window w)
     return (nn_real)1 / (nn_real)(s->count_padding ? w.padded_area : inside);
 }
 
+static void add_window(const struct nn_window_args *s, struct window w, nn_real *y)
+{
+    for (size_t h = w.top; h < w.bottom; h++) {
+        for (size_t v = w.left; v < w.right; v++) {
+            const nn_real *x = s->x + (h * s->width + v) * s->ldx;
+#pragma omp simd
+            for (size_t c = 0; c < s->channels; c++) {
+                y[c] += x[c];
+            }
+        }
+    }
+}
+
 static void row_average_pool(const struct nn_window_args *s)
 {
     for (size_t p = 0; p < s->out_height * s->out_width; p++) {
         struct window w = window_at(s, p / s->out_width, p % s->out_width);
         nn_real *y = s->y + p * s->ldy, factor = average_factor(s, w);
         memset(y, 0, s->channels * sizeof *y);
-        for (size_t h = w.top; h < w.bottom; h++) {
-            for (size_t v = w.left; v < w.right; v++) {
-                const nn_real *x = s->x + (h * s->width + v) * s->ldx;
-#pragma omp simd
-                for (size_t c = 0; c < s->channels; c++) {
-                    y[c] += x[c];
-                }
-            }
-        }
+        add_window(s, w, y);
 #pragma omp simd
         for (size_t c = 0; c < s->channels; c++) {
             y[c] *= factor;
@@ -121,20 +126,23 @@ static void row_average_pool(const struct nn_window_args *s)
     }
 }
 
+static void spread_window(const struct nn_window_args *s, struct window w, const nn_real *d_y)
+{
+    nn_real factor = average_factor(s, w);
+    for (size_t h = w.top; h < w.bottom; h++) {
+        for (size_t v = w.left; v < w.right; v++) {
+            nn_real *d_x = s->y + (h * s->width + v) * s->ldy;
+#pragma omp simd
+            for (size_t c = 0; c < s->channels; c++) {
+                d_x[c] += d_y[c] * factor;
+            }
+        }
+    }
+}
+
 static void row_average_pool_gradient(const struct nn_window_args *s)
 {
     for (size_t p = 0; p < s->out_height * s->out_width; p++) {
-        struct window w = window_at(s, p / s->out_width, p % s->out_width);
-        const nn_real *d_y = s->x + p * s->ldx;
-        nn_real factor = average_factor(s, w);
-        for (size_t h = w.top; h < w.bottom; h++) {
-            for (size_t v = w.left; v < w.right; v++) {
-                nn_real *d_x = s->y + (h * s->width + v) * s->ldy;
-#pragma omp simd
-                for (size_t c = 0; c < s->channels; c++) {
-                    d_x[c] += d_y[c] * factor;
-                }
-            }
-        }
+        spread_window(s, window_at(s, p / s->out_width, p % s->out_width), s->x + p * s->ldx);
     }
 }

@@ -35,24 +35,25 @@ static void softmax_chunk(void *ctx, size_t chunk, size_t lane)
 void nn_softmax_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn_real *x,
                         size_t ldx, size_t rows, size_t columns)
 {
-    struct softmax_run run = {.exec = exec, .all = {.rows = rows, .columns = columns, .y = y}};
+    struct softmax_run run = {.exec = exec, .all = {.rows = rows, .columns = columns}};
+    run.all.y = y;
     run.all.a = x;
     run.all.ldy = ldy;
     run.all.lda = ldx;
     nn_parallel_for(exec->pool, nn_div_up(rows, LOSS_ROWS), softmax_chunk, &run);
 }
 
-void nn_softmax_gradient(const struct nn_exec *exec, nn_real *d_x, size_t ldd_x, const nn_real *d_y,
-                         size_t ldd_y, const nn_real *y, size_t ldy, size_t rows, size_t columns)
+void nn_softmax_gradient(const struct nn_exec *exec, const struct nn_softmax_gradient *g)
 {
-    struct softmax_run run = {.exec = exec, .all = {.rows = rows, .columns = columns, .y = d_x}};
+    struct softmax_run run = {.exec = exec, .all = {.rows = g->rows, .columns = g->columns}};
     run.gradient = true;
-    run.all.a = d_y;
-    run.all.b = y;
-    run.all.ldy = ldd_x;
-    run.all.lda = ldd_y;
-    run.all.ldb = ldy;
-    nn_parallel_for(exec->pool, nn_div_up(rows, LOSS_ROWS), softmax_chunk, &run);
+    run.all.y = g->d_x;
+    run.all.a = g->d_y;
+    run.all.b = g->y;
+    run.all.ldy = g->ldd_x;
+    run.all.lda = g->ldd_y;
+    run.all.ldb = g->ldy;
+    nn_parallel_for(exec->pool, nn_div_up(g->rows, LOSS_ROWS), softmax_chunk, &run);
 }
 
 struct loss_part {

@@ -12,8 +12,13 @@ void nn_softmax_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, cons
                         size_t ldx, size_t rows, size_t columns);
 
 /* d_x = y * (d_y - sum(d_y * y)); d_x may alias d_y. */
-void nn_softmax_gradient(const struct nn_exec *exec, nn_real *d_x, size_t ldd_x, const nn_real *d_y,
-                         size_t ldd_y, const nn_real *y, size_t ldy, size_t rows, size_t columns);
+struct nn_softmax_gradient {
+    nn_real *d_x;
+    const nn_real *d_y, *y; /* y: the output of the forward pass */
+    size_t ldd_x, ldd_y, ldy;
+    size_t rows, columns;
+};
+void nn_softmax_gradient(const struct nn_exec *exec, const struct nn_softmax_gradient *args);
 
 /* loss of a row = log(sum exp(x)) - x[label];  d_x = (softmax(x) - onehot) * factor. */
 struct nn_cross_entropy {

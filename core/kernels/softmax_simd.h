@@ -79,7 +79,7 @@ static double cross_entropy_row(const struct nn_cross_entropy_args *s, size_t r)
             p[c] = probability;
         }
         if (d) {
-            d[c] = (probability - (c == label ? 1 : 0)) * s->factor;
+            d[c] = (probability - (nn_real)(c == label)) * s->factor;
         }
     }
     if (s->predicted) {

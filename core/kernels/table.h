@@ -210,6 +210,7 @@ struct nn_step_args {
 
 struct nn_kernels {
     enum nn_isa isa;
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration */
 #define NN_KERNEL_FIELD(name, tag) void (*name)(const struct tag *args);
     NN_KERNEL_ROWS(NN_KERNEL_FIELD)
 #undef NN_KERNEL_FIELD

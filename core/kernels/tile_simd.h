@@ -7,9 +7,10 @@
  * sums of products of whole vectors of x and b, for a b whose rows lie along the sum.
  */
 
-#define TILE_VECTORS 3
-#define TILE_DEPTH   256 /* of the sum at a time; a strip of b that deep stays in the first cache */
-#define TILE_SHALLOW 32  /* likewise when rows of b are far apart: few enough lines a cache set */
+#define TILE_VECTORS ((size_t)3)
+#define TILE_DEPTH                                                                                 \
+    ((size_t)256)       /* of the sum at a time; a strip of b that deep stays in the first cache */
+#define TILE_SHALLOW 32 /* likewise when rows of b are far apart: few enough lines a cache set */
 #define TILE_FAR     1024 /* numbers between rows of b that are far apart */
 #define TILE_ACROSS  1536 /* columns of y at a time when there are many */
 #define TILE_FEW     16   /* rows of y that share each strip of b from the first cache */
@@ -75,45 +76,52 @@ ALWAYS_INLINE void tile_block(const struct nn_tile_args *s, const struct tile_st
     }
 }
 
-/* A block of a number of rows that is not known beforehand. */
-#define TILE_CASE(n)                                                                               \
-    case n:                                                                                        \
-        if (n <= TILE_ROWS(v)) { /* known when compiled: larger blocks are not made */             \
-            tile_block(s, p, r, n, v);                                                             \
-        }                                                                                          \
-        break;
-
-ALWAYS_INLINE void tile_rest(const struct nn_tile_args *s, const struct tile_strip *p, size_t r,
-                             size_t rows, const size_t v)
+/* Of `left` rows or pixels or taps, how many the next block takes: as even as they come, so that 10
+ * are 5 and 5, not 6 and 4. */
+ALWAYS_INLINE size_t next_block(size_t left, const size_t most)
 {
-    switch (rows) {
-        TILE_CASE(1)
-        TILE_CASE(2)
-        TILE_CASE(3)
-        TILE_CASE(4)
-        TILE_CASE(5)
-        TILE_CASE(6)
-        TILE_CASE(7)
-        TILE_CASE(8)
-    default:
-        break;
+    size_t taken = left >= 2 * most ? most : left > most ? (left + 1) / 2 : left;
+    if (taken > most) {
+        __builtin_unreachable(); /* so that no larger blocks are compiled */
     }
+    return taken;
 }
 
-/* Rows [r, end) of a strip, in blocks as even as they come: 10 rows are 5 and 5, not 6 and 4. */
+/* Rows [r, end) of a strip. */
 ALWAYS_INLINE void tile_down(const struct nn_tile_args *s, const struct tile_strip *p, size_t r,
                              size_t end, const size_t v)
 {
-    const size_t most = TILE_ROWS(v);
-    for (; end - r >= 2 * most; r += most) {
-        tile_block(s, p, r, most, v);
-    }
-    if (end - r > most) {
-        size_t half = (end - r + 1) / 2;
-        tile_rest(s, p, r, half, v);
-        tile_rest(s, p, r + half, end - r - half, v);
-    } else {
-        tile_rest(s, p, r, end - r, v);
+    while (r < end) {
+        size_t rows = next_block(end - r, TILE_ROWS(v));
+        switch (rows) {
+        case 1:
+            tile_block(s, p, r, 1, v);
+            break;
+        case 2:
+            tile_block(s, p, r, 2, v);
+            break;
+        case 3:
+            tile_block(s, p, r, 3, v);
+            break;
+        case 4:
+            tile_block(s, p, r, 4, v);
+            break;
+        case 5:
+            tile_block(s, p, r, 5, v);
+            break;
+        case 6:
+            tile_block(s, p, r, 6, v);
+            break;
+        case 7:
+            tile_block(s, p, r, 7, v);
+            break;
+        case 8:
+            tile_block(s, p, r, 8, v);
+            break;
+        default:
+            break;
+        }
+        r += rows;
     }
 }
 
@@ -180,24 +188,28 @@ static void tile_part_rows(const struct nn_tile_args *s, const struct tile_part 
     }
 }
 
+/* All of y for some terms, in the order that keeps b or y in the caches. */
+static void tile_terms(const struct nn_tile_args *s, struct tile_part part, float *padded)
+{
+    bool few = s->m <= TILE_FEW || s->n <= TILE_ACROSS / 16;
+    size_t across = few ? s->n : TILE_ACROSS, down = few ? s->m : TILE_ROWS(TILE_VECTORS);
+    for (part.column = 0; part.column < s->n; part.column += across) {
+        part.end = s->n - part.column < across ? s->n : part.column + across;
+        for (size_t r = 0; r < s->m; r += down) {
+            tile_part_rows(s, &part, r, s->m - r < down ? s->m : r + down, padded);
+        }
+    }
+}
+
 static void row_gemm_tile(const struct nn_tile_args *s)
 {
     float padded[TILE_DEPTH * TILE_VECTORS * VF];
-    bool far = s->ldb >= TILE_FAR, few = s->m <= TILE_FEW || s->n <= TILE_ACROSS / 16;
-    size_t depth = far && s->k > TILE_FEW ? TILE_SHALLOW : TILE_DEPTH;
-    size_t across = few ? s->n : TILE_ACROSS, down = few ? s->m : TILE_ROWS(TILE_VECTORS);
-    size_t term = 0;
+    bool shallow = s->ldb >= TILE_FAR && s->k > TILE_FEW;
+    size_t depth = shallow ? TILE_SHALLOW : TILE_DEPTH, term = 0;
     memset(padded, 0, sizeof padded);
     do { /* once even when k is 0: y is still to be written */
         struct tile_part part = {.term = term, .depth = s->k - term < depth ? s->k - term : depth};
-        for (size_t column = 0; column < s->n; column += across) {
-            part.column = column;
-            part.end = s->n - column < across ? s->n : column + across;
-            for (size_t r = 0; r < s->m; r += down) {
-                size_t end = s->m - r < down ? s->m : r + down;
-                tile_part_rows(s, &part, r, end, padded);
-            }
-        }
+        tile_terms(s, part, padded);
         term += depth;
     } while (term < s->k);
 }

@@ -12,7 +12,7 @@
 
 #if defined(__AVX512F__)
 
-#define VF      16
+#define VF      ((size_t)16)
 #define VF_REGS 32
 typedef __m512 vf;
 
@@ -86,7 +86,7 @@ ALWAYS_INLINE float vf_sum(vf x)
 
 #else
 
-#define VF      8
+#define VF      ((size_t)8)
 #define VF_REGS 16
 typedef __m256 vf;
 

@@ -69,8 +69,13 @@ static void forward_with(const struct nn_pass *pass, const struct nn_run *run,
     struct nn_view sum = x[0];
     for (size_t i = 1; i < pass->n_in; i++) {
         bool last = i + 1 == pass->n_in;
-        nn_add(run->exec, y.data, y.ld, sum.data, sum.ld, x[i].data, x[i].ld, rows_of(pass, run),
-               pass->out.channels, relu && last);
+        struct nn_addition add = {.y = y.data, .a = sum.data, .b = x[i].data, .ldy = y.ld};
+        add.lda = sum.ld;
+        add.ldb = x[i].ld;
+        add.rows = rows_of(pass, run);
+        add.columns = pass->out.channels;
+        add.relu = relu && last;
+        nn_add(run->exec, &add);
         sum = y;
     }
 }

@@ -62,18 +62,19 @@ static void forward(const struct nn_pass *pass, const struct nn_run *run, const 
 static void backward(const struct nn_pass *pass, const struct nn_run *run,
                      const struct nn_backward *args)
 {
-    struct nn_view d_x = args->d_x[0].view;
-    nn_real *d_y = args->d_y.data;
-    size_t rows = rows_of(pass, run);
-    size_t channels = pass->out.channels;
-    if (!args->d_x[0].add) {
-        nn_softmax_gradient(run->exec, d_x.data, d_x.ld, d_y, args->d_y.ld, args->y.data,
-                            args->y.ld, rows, channels);
-        return;
+    struct nn_view d_x = args->d_x[0].view, d_y = args->d_y;
+    bool add = args->d_x[0].add;
+    struct nn_view to = add ? d_y : d_x; /* the kernel writes; adding is a second pass */
+    struct nn_softmax_gradient softmax = {.d_x = to.data, .d_y = d_y.data, .y = args->y.data};
+    softmax.ldd_x = to.ld;
+    softmax.ldd_y = d_y.ld;
+    softmax.ldy = args->y.ld;
+    softmax.rows = rows_of(pass, run);
+    softmax.columns = pass->out.channels;
+    nn_softmax_gradient(run->exec, &softmax);
+    if (add) {
+        nn_copy(run->exec, d_x.data, d_x.ld, true, d_y.data, d_y.ld, softmax.rows, softmax.columns);
     }
-    nn_softmax_gradient(run->exec, d_y, args->d_y.ld, d_y, args->d_y.ld, args->y.data, args->y.ld,
-                        rows, channels);
-    nn_copy(run->exec, d_x.data, d_x.ld, true, d_y, args->d_y.ld, rows, channels);
 }
 
 const struct nn_operator nn_op_softmax = {

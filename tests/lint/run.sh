@@ -16,6 +16,7 @@ check() { # name command...
 }
 c_files=$(git ls-files '*.c' '*.h')
 flags=$(make -s print-cppflags)
+make -s -j"$(nproc)" all || exit 1
 
 check rooms tests/lint/check_rooms.py
 check words tests/lint/check_words.sh

@@ -118,7 +118,7 @@ int test_postgres_teardown(void **state)
     struct test_postgres *postgres = *state;
     test_postgres_stop(postgres, SIGQUIT);
     const char *const argv[] = {"/bin/rm", "-rf", "--", postgres->directory, NULL};
-    pid_t pid = spawn("/", argv);
+    pid_t pid = spawn(postgres->directory, argv);
     (void)waitpid(pid, NULL, 0);
     (void)rmdir(postgres->directory);
     free(postgres);

@@ -72,4 +72,8 @@ void numeric_compare_doubles(struct numeric *t, const double *found, const doubl
 void numeric_run(struct numeric *t, const struct numeric_case *c, const struct nn_kernels *kernels,
                  struct nn_pool *pool, bool quiet);
 
+/* The text of the AVX-512 table on vectors made of two AVX2 halves (wide_table_avx2.c); NULL where
+ * even that cannot run. */
+const struct nn_kernels *numeric_wide_table(void);
+
 #endif

@@ -49,7 +49,8 @@ static void add(struct numeric *t)
             double sum = value(a, e) + value(b, e);
             expected[e] = relu && sum < 0 ? 0 : sum;
         }
-        nn_add(&t->exec, b.data, b.ld, a.data, a.ld, b.data, b.ld, rows, columns, relu);
+        struct nn_addition args = {b.data, a.data, b.data, b.ld, a.ld, b.ld, rows, columns, relu};
+        nn_add(&t->exec, &args);
         numeric_compare(t, b, expected, 0, "add rows=%zu columns=%zu relu=%d", rows, columns, relu);
     }
 }

@@ -47,8 +47,9 @@ static void softmax_gradient(struct numeric *t)
         numeric_sealed(t, y);
         double *expected = numeric_doubles(t, d_y);
         ref_softmax_gradient(expected, d_y.data, d_y.ld, y.data, y.ld, rows, columns);
-        nn_softmax_gradient(&t->exec, d_y.data, d_y.ld, d_y.data, d_y.ld, y.data, y.ld, rows,
-                            columns);
+        struct nn_softmax_gradient args = {d_y.data, d_y.data, y.data, d_y.ld,
+                                           d_y.ld,   y.ld,     rows,   columns};
+        nn_softmax_gradient(&t->exec, &args);
         numeric_compare(t, d_y, expected, 0, "softmax gradient rows=%zu columns=%zu", rows,
                         columns);
     }

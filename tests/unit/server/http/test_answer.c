@@ -262,9 +262,15 @@ static const struct http_route ROUTES[] = {
     {.method = "GET", .pattern = "/nothing", .handler = get_nothing},
     {.method = "GET", .pattern = "/busy", .handler = get_busy},
     {.method = "POST", .pattern = "/created", .handler = post_created},
-    {.method = "GET", .pattern = "/recalled", .handler = get_recalled, .recall = recall,
+    {.method = "GET",
+     .pattern = "/recalled",
+     .handler = get_recalled,
+     .recall = recall,
      .role = HTTP_ROLE_VIEWER},
-    {.method = "GET", .pattern = "/recalled/admin", .handler = get_recalled, .recall = recall,
+    {.method = "GET",
+     .pattern = "/recalled/admin",
+     .handler = get_recalled,
+     .recall = recall,
      .role = HTTP_ROLE_ADMIN},
 };
 

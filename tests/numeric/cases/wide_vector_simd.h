@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The vocabulary of core/kernels/vector_simd.h for a vector of 16 floats made of two AVX2 vectors:
+ * lets processors without AVX-512 run the text of the AVX-512 table (its blocks, strips and rests),
+ * if not its instructions.
+ */
+#include <immintrin.h>
+#include <string.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define UNROLL        _Pragma("GCC unroll 16")
+#define VF            ((size_t)16)
+#define VF_REGS       32
+
+typedef struct {
+    __m256 low, high;
+} vf;
+
+ALWAYS_INLINE vf vf_zero(void)
+{
+    return (vf){_mm256_setzero_ps(), _mm256_setzero_ps()};
+}
+
+ALWAYS_INLINE vf vf_all(float x)
+{
+    return (vf){_mm256_set1_ps(x), _mm256_set1_ps(x)};
+}
+
+ALWAYS_INLINE vf vf_load(const float *p)
+{
+    return (vf){_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
+}
+
+ALWAYS_INLINE void vf_store(float *p, vf x)
+{
+    _mm256_storeu_ps(p, x.low);
+    _mm256_storeu_ps(p + 8, x.high);
+}
+
+ALWAYS_INLINE vf vf_load_part(const float *p, size_t n)
+{
+    float lanes[16] = {0};
+    memcpy(lanes, p, n * sizeof *p);
+    return vf_load(lanes);
+}
+
+ALWAYS_INLINE void vf_store_part(float *p, vf x, size_t n)
+{
+    float lanes[16];
+    vf_store(lanes, x);
+    memcpy(p, lanes, n * sizeof *p);
+}
+
+ALWAYS_INLINE vf vf_add(vf a, vf b)
+{
+    return (vf){_mm256_add_ps(a.low, b.low), _mm256_add_ps(a.high, b.high)};
+}
+
+ALWAYS_INLINE vf vf_sub(vf a, vf b)
+{
+    return (vf){_mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high)};
+}
+
+ALWAYS_INLINE vf vf_fma(vf a, vf b, vf c)
+{
+    return (vf){_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
+}
+
+ALWAYS_INLINE vf vf_relu(vf x)
+{
+    return (vf){_mm256_max_ps(_mm256_setzero_ps(), x.low),
+                _mm256_max_ps(_mm256_setzero_ps(), x.high)};
+}
+
+ALWAYS_INLINE __m256 half_where_positive(__m256 a, __m256 x)
+{
+    return _mm256_and_ps(_mm256_cmp_ps(a, _mm256_setzero_ps(), _CMP_GT_OQ), x);
+}
+
+ALWAYS_INLINE vf vf_where_positive(vf a, vf x)
+{
+    return (vf){half_where_positive(a.low, x.low), half_where_positive(a.high, x.high)};
+}
+
+ALWAYS_INLINE float vf_sum(vf x)
+{
+    float lanes[16], sum = 0;
+    vf_store(lanes, x);
+    for (int i = 0; i < 16; i++) {
+        sum += lanes[i];
+    }
+    return sum;
+}
