@@ -213,18 +213,27 @@ static void mark_gradients(struct nn_network *network)
     network->tensors[network->output].wants_gradient |= training; /* the loss writes it */
 }
 
+/* Does a pass after `first` read the tensor? */
+static bool read_later(const struct nn_network *network, size_t first, size_t tensor)
+{
+    for (size_t q = first + 1; q < network->n_passes; q++) {
+        const struct nn_pass_state *later = &network->passes[q];
+        for (size_t m = 0; m < later->pass.n_in; m++) {
+            if (later->inputs[m] == tensor) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Per input, whether a later pass has written its gradient before (backward runs in reverse). */
 static void mark_additions(struct nn_network *network)
 {
     for (size_t p = 0; p < network->n_passes; p++) {
         struct nn_pass_state *state = &network->passes[p];
         for (size_t k = 0; k < state->pass.n_in; k++) {
-            for (size_t q = p + 1; q < network->n_passes; q++) {
-                const struct nn_pass_state *later = &network->passes[q];
-                for (size_t m = 0; m < later->pass.n_in; m++) {
-                    state->adds[k] = state->adds[k] || later->inputs[m] == state->inputs[k];
-                }
-            }
+            state->adds[k] = state->adds[k] || read_later(network, p, state->inputs[k]);
         }
     }
 }
