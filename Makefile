@@ -161,7 +161,7 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(FUZZ_SRC))
 FUZZ_SECONDS ?= 60
 build/fuzz/%: tests/fuzz/%.c $(CORE_SRC) $(CORE_EMBED)
 	@mkdir -p $(@D)
-	$(Q)$(MAKE) --no-print-directory -j2 MODE=fuzz CC=clang-14 AR=ar build/fuzz/libcore.a
+	$(Q)$(MAKE) --no-print-directory -j2 MODE=fuzz WERROR= CC=clang-14 AR=ar build/fuzz/libcore.a
 	$(Q)clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all $(CPPFLAGS) -std=c17 $< build/fuzz/libcore.a $(LIBS) -o $@
 fuzz: $(FUZZ_BIN)              ## FUZZ_SECONDS of libFuzzer a target (default 60)
 	@tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ_BIN)
