@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.assay import Daemon, blobs_idx, print_row, processes  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
-SPEC = {"kind": "solver_comparison", "training": {"epochs": 400, "batch_size": 32, "validation_frequency": 200},
+SPEC = {"kind": "solver_comparison", "training": {"epochs": 10000, "batch_size": 32, "validation_frequency": 200},
         "search": {"strategy": "grid", "parameters": {"training.solver": ["sgdm", "adam"]}}}
 
 
