@@ -349,9 +349,7 @@ enum sv_status api_datasets_post(void *state, const struct http_request *req,
         (void)ignored;
         goto cleanup;
     }
-    api_replayed(out_resp, &created);
-    http_response_location(out_resp, "/v1/datasets/%s", created.id);
-    st = api_dataset_answer(ctx, req, out_resp, 201, created.id, err);
+    st = api_show_created(ctx, req, out_resp, "/v1/datasets", &created, api_dataset_read, err);
 cleanup:
     close_all(&d);
     return st;

@@ -109,76 +109,71 @@ enum sv_status api_dataset_for_spec(struct api_ctx *ctx, const struct http_reque
 /* ---------------------------------------------------------------------------------------- list */
 
 struct list_query {
-    int64_t limit, wait;
-    const char *cursor, *search;
+    struct api_list_query list;
+    const char *search;
     int state, kind, sort;
-    struct http_list fields;
 };
 
 #define QUERY(member) offsetof(struct list_query, member)
 static const struct http_param LIST_PARAMS[] = {
-    HTTP_PARAM_ROW_LIMIT(struct list_query, limit),
-    HTTP_PARAM_ROW_CURSOR(struct list_query, cursor),
-    HTTP_PARAM_ROW_WAIT(struct list_query, wait),
+    API_LIST_ROWS(FIELDS),
+    API_LIST_ROW_WAIT,
     {"search", HTTP_PARAM_TEXT, QUERY(search), 1, 200, NULL},
     {"state", HTTP_PARAM_CHOICE, QUERY(state), 0, 0, STATES},
     {"kind", HTTP_PARAM_CHOICE, QUERY(kind), 0, 0, api_dataset_kinds},
     {"sort", HTTP_PARAM_CHOICE, QUERY(sort), 0, 0, SORTS},
-    {"fields", HTTP_PARAM_LIST, QUERY(fields), 0, 64, FIELDS},
 };
+
+static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *req,
+                                const void *query, const struct store_page *page,
+                                struct store_memory *memory, struct api_rows *out_rows,
+                                struct sv_error *err)
+{
+    const struct list_query *q = query;
+    struct store_scope scope;
+    struct store_dataset_list list;
+    struct store_dataset_filter filter = {.state = api_choice(STATES, q->state),
+                                          .kind = api_choice(api_dataset_kinds, q->kind),
+                                          .search = q->search,
+                                          .sort = SORT_OF[q->sort]};
+    api_scope(req, &scope);
+    enum sv_status st = store_datasets_list(ctx->store, &scope, &filter, page, memory, &list, err);
+    if (st == SV_OK) {
+        *out_rows = (struct api_rows){list.rows, list.n, list.next};
+    }
+    return st;
+}
+
+static json_t *encode_row(const void *row)
+{
+    return api_dataset_encode(row, true);
+}
+
+static const char *pair(const void *row, int64_t *out_revision)
+{
+    const struct store_dataset *dataset = row;
+    *out_revision = dataset->revision;
+    return dataset->id;
+}
 
 /* GET /v1/datasets. 400 for a wrong parameter. */
 enum sv_status api_datasets_list(void *state, const struct http_request *req,
                                  struct http_response *out_resp, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
-    struct list_query query = {.limit = HTTP_LIMIT_DEFAULT, .state = -1, .kind = -1, .sort = 0};
-    struct store_scope scope;
-    struct store_memory memory = {0};
-    struct store_dataset_list list;
-    struct api_list_poll poll;
-    struct api_params params = {LIST_PARAMS, API_COUNT(LIST_PARAMS), &query};
-    struct api_page page;
-    bool done = false;
-    enum sv_status st = http_query_decode(req, LIST_PARAMS, API_COUNT(LIST_PARAMS), &query, err);
-    if (st == SV_OK) {
-        st = api_page_open(&params, query.limit, query.cursor, &page, err);
-    }
-    if (st == SV_OK) {
-        st = api_list_begin(ctx, req, out_resp, query.wait, &poll, &done, err);
-    }
-    if (st != SV_OK || done) {
-        return st;
-    }
-    api_scope(req, &scope);
-    struct store_dataset_filter filter = {
-        .state = query.state < 0 ? NULL : STATES[query.state],
-        .kind = query.kind < 0 ? NULL : api_dataset_kinds[query.kind],
-        .search = query.search,
-        .sort = SORT_OF[query.sort],
-    };
-    st = store_datasets_list(ctx->store, &scope, &filter, &page.store, &memory, &list, err);
-    if (st == SV_OK) {
-        json_t *rows = json_array();
-        for (size_t i = 0; rows && i < list.n; i++) {
-            api_list_pair(&poll, list.rows[i].id, list.rows[i].revision);
-            rows = api_append_take(rows, api_dataset_encode(&list.rows[i], true));
-        }
-        rows = api_picked_take(rows, &query.fields);
-        st = api_list_end_take(
-            ctx, req, out_resp, &poll,
-            rows ? api_list_take(rows, api_page_next(req, &page, list.next)) : NULL, err);
-    }
-    store_memory_clear(&memory);
-    return st;
+    static const struct api_list_kind KIND = {.params = LIST_PARAMS,
+                                              .n_params = API_COUNT(LIST_PARAMS),
+                                              .read = read_list,
+                                              .row_size = sizeof(struct store_dataset),
+                                              .encode = encode_row,
+                                              .pair = pair};
+    struct list_query query = {.list = API_LIST_DEFAULTS, .state = -1, .kind = -1};
+    return api_list(state, req, out_resp, &KIND, &query.list, err);
 }
 
 /* ---------------------------------------------------------------------------------------- one */
 
-/* The data set as the answer to a change. */
-enum sv_status api_dataset_answer(struct api_ctx *ctx, const struct http_request *req,
-                                  struct http_response *resp, int status, const char *id,
-                                  struct sv_error *err)
+enum sv_status api_dataset_read(struct api_ctx *ctx, const struct http_request *req, const char *id,
+                                struct api_seen *out_seen, struct sv_error *err)
 {
     struct store_scope scope;
     struct store_memory memory = {0};
@@ -186,47 +181,18 @@ enum sv_status api_dataset_answer(struct api_ctx *ctx, const struct http_request
     api_scope(req, &scope);
     enum sv_status st = store_dataset_get(ctx->store, &scope, id, &memory, &dataset, err);
     if (st == SV_OK) {
-        char etag[HTTP_ETAG_SIZE];
-        http_etag(req, dataset.revision, etag);
-        http_response_etag(resp, etag);
-        st = http_response_json_take(resp, status, api_dataset_encode(&dataset, false));
+        st = api_seen(dataset.id, dataset.revision, api_dataset_encode(&dataset, false), out_seen,
+                      err);
     }
     store_memory_clear(&memory);
     return st;
 }
 
-struct show_query {
-    int64_t wait;
-};
-static const struct http_param SHOW_PARAMS[] = {HTTP_PARAM_ROW_WAIT(struct show_query, wait)};
-
 /* GET /v1/datasets/{id}: with classes, files and the report of the check. 404. */
 enum sv_status api_datasets_get(void *state, const struct http_request *req,
                                 struct http_response *out_resp, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
-    struct show_query query = {0};
-    struct store_scope scope;
-    struct store_memory memory = {0};
-    struct store_dataset dataset;
-    struct api_poll poll;
-    bool done = false;
-    const char *id = http_path(req, "id");
-    enum sv_status st = http_query_decode(req, SHOW_PARAMS, API_COUNT(SHOW_PARAMS), &query, err);
-    if (st == SV_OK) {
-        st = api_poll_begin(ctx, req, out_resp, id, query.wait, &poll, &done, err);
-    }
-    if (st != SV_OK || done) {
-        return st;
-    }
-    api_scope(req, &scope);
-    st = store_dataset_get(ctx->store, &scope, id, &memory, &dataset, err);
-    if (st == SV_OK) {
-        st = api_poll_end_take(ctx, req, out_resp, &poll, id, dataset.revision,
-                               api_dataset_encode(&dataset, false), err);
-    }
-    store_memory_clear(&memory);
-    return st;
+    return api_show(state, req, out_resp, api_dataset_read, err);
 }
 
 struct patch_body {
@@ -266,7 +232,9 @@ enum sv_status api_datasets_patch(void *state, const struct http_request *req,
     if (st == SV_OK) {
         st = store_dataset_patch(ctx->store, &scope, id, body.name, body.notes, err);
     }
-    return st == SV_OK ? api_dataset_answer(ctx, req, out_resp, 200, id, err) : st;
+    return st == SV_OK ? api_show_changed_take(ctx, req, out_resp, 200, id, api_dataset_read, NULL,
+                                               NULL, err)
+                       : st;
 }
 
 /* DELETE /v1/datasets/{id}. 404; 409 while a job refers to it or it is being checked. */

@@ -6,7 +6,7 @@
 #ifndef API_DATASETS_INTERNAL_H
 #define API_DATASETS_INTERNAL_H
 
-#include "server/api/answer_internal.h"
+#include "server/api/show_internal.h"
 #include "server/jobs/jobs.h"
 #include "server/store/datasets.h"
 
@@ -18,6 +18,11 @@ SV_MUST_CHECK enum sv_status api_dataset_for_spec(struct api_ctx *ctx,
 
 /* A whole data set as JSON; in lists without files, classes and report. */
 json_t *api_dataset_encode(const struct store_dataset *dataset, bool in_list);
+
+/* Whole, with its ETag: for api_show and its kin. */
+SV_MUST_CHECK enum sv_status api_dataset_read(struct api_ctx *ctx, const struct http_request *req,
+                                              const char *id, struct api_seen *out_seen,
+                                              struct sv_error *err);
 
 /* Opens a regular file that a path names below one of the roots (colon list); no symbolic link on
  * the way. Every failure is the same SV_ERR_INVALID_FIELD at pointer, so that nothing is learnt of

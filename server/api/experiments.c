@@ -6,11 +6,13 @@
 #include <stdio.h>
 
 #include "server/api/handlers_internal.h"
+#include "server/api/show_internal.h"
 #include "server/jobs/jobs.h"
 #include "server/store/experiments.h"
 
-static json_t *encode(const struct store_experiment *e)
+static json_t *encode(const void *row)
 {
+    const struct store_experiment *e = row;
     return json_pack("{s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:s, s:s, s:s?}", "id", e->id, "number",
                      (json_int_t)e->number, "name", e->name, "notes", e->notes, "job_count",
                      (json_int_t)e->job_count, "trial_count", (json_int_t)e->trial_count,
@@ -24,54 +26,46 @@ static const char *const FIELDS[] = {
     NULL};
 
 struct list_query {
-    int64_t limit;
-    const char *cursor, *search;
-    struct http_list fields;
+    struct api_list_query list;
+    const char *search;
 };
-#define QUERY(member) offsetof(struct list_query, member)
 static const struct http_param LIST_PARAMS[] = {
-    HTTP_PARAM_ROW_LIMIT(struct list_query, limit),
-    HTTP_PARAM_ROW_CURSOR(struct list_query, cursor),
-    {"search", HTTP_PARAM_TEXT, QUERY(search), 1, 200, NULL},
-    {"fields", HTTP_PARAM_LIST, QUERY(fields), 0, 64, FIELDS},
+    API_LIST_ROWS(FIELDS),
+    {"search", HTTP_PARAM_TEXT, offsetof(struct list_query, search), 1, 200, NULL},
 };
+
+static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *req,
+                                const void *query, const struct store_page *page,
+                                struct store_memory *memory, struct api_rows *out_rows,
+                                struct sv_error *err)
+{
+    const struct list_query *q = query;
+    struct store_scope scope;
+    struct store_experiment_list list;
+    api_scope(req, &scope);
+    enum sv_status st =
+        store_experiments_list(ctx->store, &scope, q->search, page, memory, &list, err);
+    if (st == SV_OK) {
+        *out_rows = (struct api_rows){list.rows, list.n, list.next};
+    }
+    return st;
+}
 
 /* GET /v1/experiments: newest first. 400 for a wrong parameter. */
 enum sv_status api_experiments_list(void *state, const struct http_request *req,
                                     struct http_response *out_resp, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
-    struct list_query query = {.limit = HTTP_LIMIT_DEFAULT};
-    struct store_scope scope;
-    struct store_memory memory = {0};
-    struct store_experiment_list list;
-    api_scope(req, &scope);
-    enum sv_status st = http_query_decode(req, LIST_PARAMS, API_COUNT(LIST_PARAMS), &query, err);
-    struct api_params params = {LIST_PARAMS, API_COUNT(LIST_PARAMS), &query};
-    struct api_page page;
-    if (st == SV_OK) {
-        st = api_page_open(&params, query.limit, query.cursor, &page, err);
-    }
-    if (st == SV_OK) {
-        st = store_experiments_list(ctx->store, &scope, query.search, &page.store, &memory, &list,
-                                    err);
-    }
-    if (st == SV_OK) {
-        json_t *rows = json_array();
-        for (size_t i = 0; i < list.n; i++) {
-            rows = api_append_take(rows, encode(&list.rows[i]));
-        }
-        st = http_response_json_take(out_resp, 200,
-                                     api_list_take(api_picked_take(rows, &query.fields),
-                                                   api_page_next(req, &page, list.next)));
-    }
-    store_memory_clear(&memory);
-    return st;
+    static const struct api_list_kind KIND = {.params = LIST_PARAMS,
+                                              .n_params = API_COUNT(LIST_PARAMS),
+                                              .read = read_list,
+                                              .row_size = sizeof(struct store_experiment),
+                                              .encode = encode};
+    struct list_query query = {.list = API_LIST_DEFAULTS};
+    return api_list(state, req, out_resp, &KIND, &query.list, err);
 }
 
-static enum sv_status answer(struct api_ctx *ctx, const struct http_request *req,
-                             struct http_response *resp, int status, const char *id,
-                             struct sv_error *err)
+static enum sv_status read_one(struct api_ctx *ctx, const struct http_request *req, const char *id,
+                               struct api_seen *out_seen, struct sv_error *err)
 {
     struct store_scope scope;
     struct store_memory memory = {0};
@@ -79,10 +73,16 @@ static enum sv_status answer(struct api_ctx *ctx, const struct http_request *req
     api_scope(req, &scope);
     enum sv_status st = store_experiment_get(ctx->store, &scope, id, &memory, &experiment, err);
     if (st == SV_OK) {
-        st = http_response_json_take(resp, status, encode(&experiment));
+        st = api_seen(experiment.id, 0, encode(&experiment), out_seen, err);
     }
     store_memory_clear(&memory);
     return st;
+}
+
+static enum sv_status answer(struct api_ctx *ctx, const struct http_request *req,
+                             struct http_response *resp, const char *id, struct sv_error *err)
+{
+    return api_show_changed_take(ctx, req, resp, 200, id, read_one, NULL, NULL, err);
 }
 
 /* GET /v1/experiments/{id}. 404. */
@@ -90,7 +90,7 @@ enum sv_status api_experiments_get(void *state, const struct http_request *req,
                                    struct http_response *out_resp, struct sv_error *err)
 {
     enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
-    return st == SV_OK ? answer(state, req, out_resp, 200, http_path(req, "id"), err) : st;
+    return st == SV_OK ? answer(state, req, out_resp, http_path(req, "id"), err) : st;
 }
 
 struct experiment_body {
@@ -134,12 +134,9 @@ enum sv_status api_experiments_post(void *state, const struct http_request *req,
         st = store_experiment_create(ctx->store, &scope, body.name, body.notes ? body.notes : "",
                                      has_key ? &key : NULL, &created, err);
     }
-    if (st != SV_OK) {
-        return st;
-    }
-    api_replayed(out_resp, &created);
-    http_response_location(out_resp, "/v1/experiments/%s", created.id);
-    return answer(ctx, req, out_resp, 201, created.id, err);
+    return st == SV_OK
+               ? api_show_created(ctx, req, out_resp, "/v1/experiments", &created, read_one, err)
+               : st;
 }
 
 /* PATCH /v1/experiments/{id}: name, notes. 404; 409 name taken; 422. */
@@ -161,5 +158,5 @@ enum sv_status api_experiments_patch(void *state, const struct http_request *req
     if (st == SV_OK) {
         st = store_experiment_patch(ctx->store, &scope, id, body.name, body.notes, err);
     }
-    return st == SV_OK ? answer(ctx, req, out_resp, 200, id, err) : st;
+    return st == SV_OK ? answer(ctx, req, out_resp, id, err) : st;
 }

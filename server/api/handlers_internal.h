@@ -80,11 +80,6 @@ extern const struct jx_field api_experiment_create_fields[], api_experiment_patc
 extern const struct jx_field api_trial_patch_fields[], api_restart_fields[], api_bulk_fields[];
 extern const struct jx_field api_analysis_fields[];
 
-/* The data set, with its ETag, as the answer to a change of it. */
-SV_MUST_CHECK enum sv_status api_dataset_answer(struct api_ctx *ctx, const struct http_request *req,
-                                                struct http_response *resp, int status,
-                                                const char *id, struct sv_error *err);
-
 /* `size` bytes from where fd stands, appended in pieces. */
 struct api_upload {
     const char *dataset_id, *file;

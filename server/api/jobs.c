@@ -103,17 +103,15 @@ const char **api_labels(const json_t *labels, size_t *out_count)
 /* ---------------------------------------------------------------------------------------- list */
 
 struct list_query {
-    int64_t limit, wait;
-    const char *cursor, *search, *label, *experiment, *dataset, *created_after, *created_before;
+    struct api_list_query list;
+    const char *search, *label, *experiment, *dataset, *created_after, *created_before;
     int state, kind, sort, archived;
-    struct http_list fields;
 };
 
 #define QUERY(member) offsetof(struct list_query, member)
 static const struct http_param LIST_PARAMS[] = {
-    HTTP_PARAM_ROW_LIMIT(struct list_query, limit),
-    HTTP_PARAM_ROW_CURSOR(struct list_query, cursor),
-    HTTP_PARAM_ROW_WAIT(struct list_query, wait),
+    API_LIST_ROWS(FIELDS),
+    API_LIST_ROW_WAIT,
     {"search", HTTP_PARAM_TEXT, QUERY(search), 1, 200, NULL},
     {"label", HTTP_PARAM_TEXT, QUERY(label), 1, JOBS_LABEL_MAX, NULL},
     {"experiment", HTTP_PARAM_ID, QUERY(experiment), 0, 0, NULL},
@@ -124,7 +122,6 @@ static const struct http_param LIST_PARAMS[] = {
     {"kind", HTTP_PARAM_CHOICE, QUERY(kind), 0, 0, KINDS},
     {"archived", HTTP_PARAM_CHOICE, QUERY(archived), 0, 0, ARCHIVED},
     {"sort", HTTP_PARAM_CHOICE, QUERY(sort), 0, 0, SORTS},
-    {"fields", HTTP_PARAM_LIST, QUERY(fields), 0, 64, FIELDS},
 };
 
 /* RFC 3339, by shape: the database knows the ranges, but also words such as "yesterday". */
@@ -153,66 +150,70 @@ static enum sv_status check_time(const char *name, const char *text, struct sv_e
                                     "must be a time as 2026-01-02T03:04:05Z");
 }
 
+static enum sv_status check_list(const void *query, struct sv_error *err)
+{
+    const struct list_query *q = query;
+    enum sv_status st = check_time("created_after", q->created_after, err);
+    return st == SV_OK ? check_time("created_before", q->created_before, err) : st;
+}
+
+static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *req,
+                                const void *query, const struct store_page *page,
+                                struct store_memory *memory, struct api_rows *out_rows,
+                                struct sv_error *err)
+{
+    const struct list_query *q = query;
+    struct store_scope scope;
+    struct store_job_list list;
+    struct store_job_filter filter = {.state = api_choice(STATES, q->state),
+                                      .kind = api_choice(KINDS, q->kind),
+                                      .experiment_id = q->experiment,
+                                      .dataset_id = q->dataset,
+                                      .label = q->label,
+                                      .search = q->search,
+                                      .archived = ARCHIVED_OF[q->archived],
+                                      .created_after = q->created_after,
+                                      .created_before = q->created_before,
+                                      .sort = SORT_OF[q->sort]};
+    api_scope(req, &scope);
+    enum sv_status st = store_jobs_list(ctx->store, &scope, &filter, page, memory, &list, err);
+    if (st == SV_OK) {
+        *out_rows = (struct api_rows){list.rows, list.n, list.next};
+    }
+    return st;
+}
+
+static json_t *encode_row(const void *row)
+{
+    return api_job_encode(row, true);
+}
+
+static const char *pair(const void *row, int64_t *out_revision)
+{
+    const struct store_job *job = row;
+    *out_revision = job->revision;
+    return job->id;
+}
+
 /* GET /v1/jobs. 400 for a wrong parameter. */
 enum sv_status api_jobs_list(void *state, const struct http_request *req,
                              struct http_response *out_resp, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
-    struct list_query query = {.limit = HTTP_LIMIT_DEFAULT, .state = -1, .kind = -1};
-    struct store_scope scope;
-    struct store_memory memory = {0};
-    struct store_job_list list;
-    struct api_list_poll poll;
-    struct api_params params = {LIST_PARAMS, API_COUNT(LIST_PARAMS), &query};
-    struct api_page page;
-    bool done = false;
-    enum sv_status st = http_query_decode(req, LIST_PARAMS, API_COUNT(LIST_PARAMS), &query, err);
-    if (st == SV_OK) {
-        st = check_time("created_after", query.created_after, err);
-    }
-    if (st == SV_OK) {
-        st = check_time("created_before", query.created_before, err);
-    }
-    if (st == SV_OK) {
-        st = api_page_open(&params, query.limit, query.cursor, &page, err);
-    }
-    if (st == SV_OK) {
-        st = api_list_begin(ctx, req, out_resp, query.wait, &poll, &done, err);
-    }
-    if (st != SV_OK || done) {
-        return st;
-    }
-    api_scope(req, &scope);
-    struct store_job_filter filter = {.state = query.state < 0 ? NULL : STATES[query.state],
-                                      .kind = query.kind < 0 ? NULL : KINDS[query.kind],
-                                      .experiment_id = query.experiment,
-                                      .dataset_id = query.dataset,
-                                      .label = query.label,
-                                      .search = query.search,
-                                      .archived = ARCHIVED_OF[query.archived],
-                                      .created_after = query.created_after,
-                                      .created_before = query.created_before,
-                                      .sort = SORT_OF[query.sort]};
-    st = store_jobs_list(ctx->store, &scope, &filter, &page.store, &memory, &list, err);
-    if (st == SV_OK) {
-        json_t *rows = json_array();
-        for (size_t i = 0; i < list.n; i++) {
-            api_list_pair(&poll, list.rows[i].id, list.rows[i].revision);
-            rows = api_append_take(rows, api_job_encode(&list.rows[i], true));
-        }
-        rows = api_picked_take(rows, &query.fields);
-        st = api_list_end_take(ctx, req, out_resp, &poll,
-                               api_list_take(rows, api_page_next(req, &page, list.next)), err);
-    }
-    store_memory_clear(&memory);
-    return st;
+    static const struct api_list_kind KIND = {.params = LIST_PARAMS,
+                                              .n_params = API_COUNT(LIST_PARAMS),
+                                              .check = check_list,
+                                              .read = read_list,
+                                              .row_size = sizeof(struct store_job),
+                                              .encode = encode_row,
+                                              .pair = pair};
+    struct list_query query = {.list = API_LIST_DEFAULTS, .state = -1, .kind = -1};
+    return api_list(state, req, out_resp, &KIND, &query.list, err);
 }
 
 /* ----------------------------------------------------------------------------------------- one */
 
-enum sv_status api_job_answer(struct api_ctx *ctx, const struct http_request *req,
-                              struct http_response *resp, int status, const char *id,
-                              const struct store_applied *applied, struct sv_error *err)
+enum sv_status api_job_read(struct api_ctx *ctx, const struct http_request *req, const char *id,
+                            struct api_seen *out_seen, struct sv_error *err)
 {
     struct store_scope scope;
     struct store_memory memory = {0};
@@ -220,58 +221,33 @@ enum sv_status api_job_answer(struct api_ctx *ctx, const struct http_request *re
     api_scope(req, &scope);
     enum sv_status st = store_job_get(ctx->store, &scope, id, &memory, &job, err);
     if (st == SV_OK) {
-        char etag[HTTP_ETAG_SIZE];
-        json_t *json = api_job_encode(&job, false);
-        json_t *done =
-            !applied ? NULL
-                     : json_pack("{s:I, s:I, s:I, s:I}", "changed", (json_int_t)applied->changed,
-                                 "requested", (json_int_t)applied->requested, "unchanged",
-                                 (json_int_t)applied->unchanged, "refused",
-                                 (json_int_t)applied->refused);
-        if (applied && json_object_set_new(json, "applied", done) != 0) {
-            json_decref(json);
-            json = NULL;
-        }
-        http_etag(req, job.revision, etag);
-        http_response_etag(resp, etag);
-        st = http_response_json_take(resp, status, json);
+        st = api_seen(job.id, job.revision, api_job_encode(&job, false), out_seen, err);
     }
     store_memory_clear(&memory);
     return st;
 }
 
-struct show_query {
-    int64_t wait;
-};
-static const struct http_param SHOW_PARAMS[] = {HTTP_PARAM_ROW_WAIT(struct show_query, wait)};
+enum sv_status api_job_answer(struct api_ctx *ctx, const struct http_request *req,
+                              struct http_response *resp, const char *id,
+                              const struct store_applied *applied, struct sv_error *err)
+{
+    json_t *done = NULL;
+    if (applied) {
+        done = json_pack("{s:I, s:I, s:I, s:I}", "changed", (json_int_t)applied->changed,
+                         "requested", (json_int_t)applied->requested, "unchanged",
+                         (json_int_t)applied->unchanged, "refused", (json_int_t)applied->refused);
+        if (!done) {
+            return api_no_memory(err);
+        }
+    }
+    return api_show_changed_take(ctx, req, resp, 200, id, api_job_read, "applied", done, err);
+}
 
 /* GET /v1/jobs/{id}: with the submitted and the resolved spec. 404. */
 enum sv_status api_jobs_get(void *state, const struct http_request *req,
                             struct http_response *out_resp, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
-    struct show_query query = {0};
-    struct store_scope scope;
-    struct store_memory memory = {0};
-    struct store_job job;
-    struct api_poll poll;
-    bool done = false;
-    const char *id = http_path(req, "id");
-    enum sv_status st = http_query_decode(req, SHOW_PARAMS, API_COUNT(SHOW_PARAMS), &query, err);
-    if (st == SV_OK) {
-        st = api_poll_begin(ctx, req, out_resp, id, query.wait, &poll, &done, err);
-    }
-    if (st != SV_OK || done) {
-        return st;
-    }
-    api_scope(req, &scope);
-    st = store_job_get(ctx->store, &scope, id, &memory, &job, err);
-    if (st == SV_OK) {
-        st = api_poll_end_take(ctx, req, out_resp, &poll, id, job.revision,
-                               api_job_encode(&job, false), err);
-    }
-    store_memory_clear(&memory);
-    return st;
+    return api_show(state, req, out_resp, api_job_read, err);
 }
 
 /* The revision that If-Match asks for: "r12-..." of a GET without parameters. 0: no condition. */
@@ -328,5 +304,5 @@ enum sv_status api_jobs_patch(void *state, const struct http_request *req,
         st = store_job_patch(ctx->store, &scope, id, &patch, err);
     }
     free(labels);
-    return st == SV_OK ? api_job_answer(ctx, req, out_resp, 200, id, NULL, err) : st;
+    return st == SV_OK ? api_job_answer(ctx, req, out_resp, id, NULL, err) : st;
 }

@@ -5,7 +5,7 @@
 #ifndef API_JOBS_INTERNAL_H
 #define API_JOBS_INTERNAL_H
 
-#include "server/api/answer_internal.h"
+#include "server/api/show_internal.h"
 #include "server/jobs/jobs.h"
 #include "server/jobs/verbs.h"
 #include "server/store/jobs.h"
@@ -15,9 +15,13 @@
 json_t *api_job_encode(const struct store_job *job, bool in_list);
 /* The job, with its ETag, as the answer to a change; applied (may be NULL) says what a verb did. */
 SV_MUST_CHECK enum sv_status api_job_answer(struct api_ctx *ctx, const struct http_request *req,
-                                            struct http_response *resp, int status, const char *id,
+                                            struct http_response *resp, const char *id,
                                             const struct store_applied *applied,
                                             struct sv_error *err);
+/* Whole, with its ETag: for api_show and its kin. */
+SV_MUST_CHECK enum sv_status api_job_read(struct api_ctx *ctx, const struct http_request *req,
+                                          const char *id, struct api_seen *out_seen,
+                                          struct sv_error *err);
 /* Labels as the store takes them: an array of count pointers into `labels`, freed by free(). NULL
  * when out of memory. */
 const char **api_labels(const json_t *labels, size_t *out_count);

@@ -154,9 +154,7 @@ enum sv_status api_jobs_post(void *state, const struct http_request *req,
     } else if (st == SV_OK) {
         st = store_plan(ctx, req, plan, has_key ? &key : NULL, &created, err);
         if (st == SV_OK) {
-            api_replayed(out_resp, &created);
-            http_response_location(out_resp, "/v1/jobs/%s", created.id);
-            st = api_job_answer(ctx, req, out_resp, 201, created.id, NULL, err);
+            st = api_show_created(ctx, req, out_resp, "/v1/jobs", &created, api_job_read, err);
         }
     }
     jobs_plan_destroy(plan);

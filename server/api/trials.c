@@ -9,7 +9,6 @@
 #include "server/api/handlers_internal.h"
 #include "server/api/jobs_internal.h"
 #include "server/api/series_internal.h"
-#include "server/store/events.h"
 
 /* ------------------------------------------------------------------------------------- encoding */
 
@@ -144,8 +143,7 @@ static enum sv_status add_rest(struct api_ctx *ctx, const struct store_scope *sc
 }
 
 static enum sv_status read_trial(struct api_ctx *ctx, const struct http_request *req,
-                                 const char *id, char out_job_id[SV_ID_SIZE], int64_t *out_revision,
-                                 json_t **out_json, struct sv_error *err)
+                                 const char *id, struct api_seen *out_seen, struct sv_error *err)
 {
     struct store_scope scope;
     struct store_memory memory = {0};
@@ -158,61 +156,18 @@ static enum sv_status read_trial(struct api_ctx *ctx, const struct http_request 
         st = json ? add_rest(ctx, &scope, &trial, &memory, json, err) : api_no_memory(err);
     }
     if (st == SV_OK) {
-        memcpy(out_job_id, trial.job_id, SV_ID_SIZE);
-        *out_revision = trial.job_revision;
-        *out_json = json_incref(json);
+        st = api_seen(trial.job_id, trial.job_revision, json_incref(json), out_seen, err);
     }
     json_decref(json);
     store_memory_clear(&memory);
     return st;
 }
 
-struct show_query {
-    int64_t wait;
-};
-static const struct http_param SHOW_PARAMS[] = {HTTP_PARAM_ROW_WAIT(struct show_query, wait)};
-
 /* GET /v1/trials/{id}: with resolved spec, attempts and metric summaries. 404. */
 enum sv_status api_trials_get(void *state, const struct http_request *req,
                               struct http_response *out_resp, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
-    struct show_query query = {0};
-    struct api_poll poll;
-    char job_id[SV_ID_SIZE];
-    int64_t revision;
-    json_t *json;
-    bool done = false;
-    const char *id = http_path(req, "id");
-    enum sv_status st = http_query_decode(req, SHOW_PARAMS, API_COUNT(SHOW_PARAMS), &query, err);
-    if (st == SV_OK) {
-        st = api_poll_begin(ctx, req, out_resp, id, query.wait, &poll, &done, err);
-    }
-    if (st != SV_OK || done) {
-        return st;
-    }
-    st = read_trial(ctx, req, id, job_id, &revision, &json, err);
-    return st == SV_OK ? api_poll_end_take(ctx, req, out_resp, &poll, job_id, revision, json, err)
-                       : st;
-}
-
-static enum sv_status answer(struct api_ctx *ctx, const struct http_request *req,
-                             struct http_response *resp, const char *effect, struct sv_error *err)
-{
-    char job_id[SV_ID_SIZE], etag[HTTP_ETAG_SIZE];
-    int64_t revision;
-    json_t *json;
-    enum sv_status st = read_trial(ctx, req, http_path(req, "id"), job_id, &revision, &json, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    if (effect && json_object_set_new(json, "effect", json_string(effect)) != 0) {
-        json_decref(json);
-        return api_no_memory(err);
-    }
-    http_etag(req, revision, etag);
-    http_response_etag(resp, etag);
-    return http_response_json_take(resp, 200, json);
+    return api_show(state, req, out_resp, read_trial, err);
 }
 
 struct patch_body {
@@ -250,7 +205,9 @@ enum sv_status api_trials_patch(void *state, const struct http_request *req,
         st =
             store_trial_patch(ctx->store, &scope, http_path(req, "id"), body.notes, discarded, err);
     }
-    return st == SV_OK ? answer(ctx, req, out_resp, NULL, err) : st;
+    return st == SV_OK ? api_show_changed_take(ctx, req, out_resp, 200, http_path(req, "id"),
+                                               read_trial, NULL, NULL, err)
+                       : st;
 }
 
 static enum sv_status run(void *state, const struct http_request *req, struct http_response *resp,
@@ -275,7 +232,13 @@ static enum sv_status run(void *state, const struct http_request *req, struct ht
         jobs_verb_make(event, JOBS_ALL_STATES, &verb);
         st = store_trial_apply(ctx->store, &scope, http_path(req, "id"), &verb.store, &effect, err);
     }
-    return st == SV_OK ? answer(ctx, req, resp, effects[effect], err) : st;
+    if (st != SV_OK) {
+        return st;
+    }
+    json_t *effect_name = json_string(effects[effect]);
+    return effect_name ? api_show_changed_take(ctx, req, resp, 200, http_path(req, "id"),
+                                               read_trial, "effect", effect_name, err)
+                       : api_no_memory(err);
 }
 
 /* POST /v1/trials/{id}/<verb>: 200 with the trial and what happened; 404; 409. */
@@ -337,82 +300,56 @@ static const char *const FIELDS[] = {"id",
                                      NULL};
 
 struct list_query {
-    int64_t limit, wait;
-    const char *cursor;
+    struct api_list_query list;
     int state, error_class, discarded, sort;
-    struct http_list fields;
 };
 
 #define QUERY(member) offsetof(struct list_query, member)
 static const struct http_param LIST_PARAMS[] = {
-    HTTP_PARAM_ROW_LIMIT(struct list_query, limit),
-    HTTP_PARAM_ROW_CURSOR(struct list_query, cursor),
-    HTTP_PARAM_ROW_WAIT(struct list_query, wait),
+    API_LIST_ROWS(FIELDS),
+    API_LIST_ROW_WAIT,
     {"state", HTTP_PARAM_CHOICE, QUERY(state), 0, 0, STATES},
     {"error_class", HTTP_PARAM_CHOICE, QUERY(error_class), 0, 0, CLASSES},
     {"discarded", HTTP_PARAM_CHOICE, QUERY(discarded), 0, 0, DISCARDED},
     {"sort", HTTP_PARAM_CHOICE, QUERY(sort), 0, 0, SORTS},
-    {"fields", HTTP_PARAM_LIST, QUERY(fields), 0, 64, FIELDS},
 };
 
 static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *req,
-                                struct list_query *query, int64_t *out_revision, json_t **out_json,
+                                const void *query, const struct store_page *page,
+                                struct store_memory *memory, struct api_rows *out_rows,
                                 struct sv_error *err)
 {
+    const struct list_query *q = query;
     struct store_scope scope;
-    struct store_memory memory = {0};
     struct store_trial_list list;
-    const char *job_id = http_path(req, "id");
-    struct store_trial_filter filter = {
-        .job_id = job_id,
-        .state = query->state < 0 ? NULL : STATES[query->state],
-        .error_class = query->error_class < 0 ? NULL : CLASSES[query->error_class],
-        .discarded = DISCARDED_OF[query->discarded],
-        .sort = SORT_OF[query->sort],
-    };
-    struct api_params params = {LIST_PARAMS, API_COUNT(LIST_PARAMS), query};
-    struct api_page page;
+    struct store_trial_filter filter = {.job_id = http_path(req, "id"),
+                                        .state = api_choice(STATES, q->state),
+                                        .error_class = api_choice(CLASSES, q->error_class),
+                                        .discarded = DISCARDED_OF[q->discarded],
+                                        .sort = SORT_OF[q->sort]};
     api_scope(req, &scope);
-    /* First the revision, so that the ETag is never newer than the rows. */
-    enum sv_status st = api_page_open(&params, query->limit, query->cursor, &page, err);
+    enum sv_status st = store_trials_list(ctx->store, &scope, &filter, page, memory, &list, err);
     if (st == SV_OK) {
-        st = store_revision_get(ctx->store, &scope, STORE_SUBJECT_JOB, job_id, out_revision, err);
+        *out_rows = (struct api_rows){list.rows, list.n, list.next};
     }
-    if (st == SV_OK) {
-        st = store_trials_list(ctx->store, &scope, &filter, &page.store, &memory, &list, err);
-    }
-    if (st == SV_OK) {
-        json_t *rows = json_array();
-        for (size_t i = 0; i < list.n; i++) {
-            rows = api_append_take(rows, api_trial_encode(&list.rows[i]));
-        }
-        *out_json = api_list_take(api_picked_take(rows, &query->fields),
-                                  api_page_next(req, &page, list.next));
-    }
-    store_memory_clear(&memory);
     return st;
+}
+
+static json_t *encode_row(const void *row)
+{
+    return api_trial_encode(row);
 }
 
 /* GET /v1/jobs/{id}/trials. 404; 400 for a wrong parameter. */
 enum sv_status api_jobs_trials(void *state, const struct http_request *req,
                                struct http_response *out_resp, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
+    static const struct api_list_kind KIND = {.params = LIST_PARAMS,
+                                              .n_params = API_COUNT(LIST_PARAMS),
+                                              .read = read_list,
+                                              .row_size = sizeof(struct store_trial),
+                                              .encode = encode_row};
     struct list_query query = {
-        .limit = HTTP_LIMIT_DEFAULT, .state = -1, .error_class = -1, .discarded = 2};
-    struct api_poll poll;
-    int64_t revision;
-    json_t *json;
-    bool done = false;
-    const char *job_id = http_path(req, "id");
-    enum sv_status st = http_query_decode(req, LIST_PARAMS, API_COUNT(LIST_PARAMS), &query, err);
-    if (st == SV_OK) {
-        st = api_poll_begin(ctx, req, out_resp, job_id, query.wait, &poll, &done, err);
-    }
-    if (st != SV_OK || done) {
-        return st;
-    }
-    st = read_list(ctx, req, &query, &revision, &json, err);
-    return st == SV_OK ? api_poll_end_take(ctx, req, out_resp, &poll, job_id, revision, json, err)
-                       : st;
+        .list = API_LIST_DEFAULTS, .state = -1, .error_class = -1, .discarded = 2};
+    return api_list_below(state, req, out_resp, &KIND, &query.list, err);
 }

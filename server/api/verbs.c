@@ -144,7 +144,7 @@ static enum sv_status run(void *state, const struct http_request *req, struct ht
     if (st != SV_OK) {
         return st;
     }
-    return api_job_answer(ctx, req, resp, 200, id, verb->is_archive ? NULL : &applied, err);
+    return api_job_answer(ctx, req, resp, id, verb->is_archive ? NULL : &applied, err);
 }
 
 /* POST /v1/jobs/{id}/<verb>: 200 with the job and how many trials took it; 404; 409 when none

@@ -5,6 +5,7 @@
  * row, no write.
  */
 #include "server/store/attempt_internal.h"
+#include "server/store/list_internal.h"
 #include "server/store/touch_internal.h"
 
 enum sv_status store_claim_lock(struct store_conn *conn, const struct store_claim *claim,
@@ -39,8 +40,9 @@ enum sv_status store_claim_lock(struct store_conn *conn, const struct store_clai
 
 /* ---- resume ---- */
 
-static void read_checkpoint(struct sql_reader *r, struct store_checkpoint *out)
+static void read_checkpoint(struct sql_reader *r, void *row)
 {
+    struct store_checkpoint *out = row;
     out->step = sql_read_int(r);
     out->epoch = sql_read_int(r);
     out->fence = sql_read_int(r);
@@ -58,28 +60,17 @@ enum sv_status store_checkpoints_for_claim(struct store *store, const struct sto
                                            struct store_checkpoint_list *out_list,
                                            struct sv_error *err)
 {
+    static const struct store_shape SHAPE = {sizeof(struct store_checkpoint), read_checkpoint};
     struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_checkpoint_list list = {0};
+    struct store_rows found;
     sql_text(&params, claim->trial_id);
-    enum sv_status st = store_query(store,
-                                    "select step, epoch, fence, node_id, sha256, size, blob_id,"
-                                    " core_build, core_type, instruction_set from checkpoint"
-                                    " where trial_id = $1 order by step desc",
-                                    &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, (size_t)rows.n, sizeof *list.rows);
-    for (int i = 0; list.rows && i < rows.n; i++) {
-        struct sql_reader r = {.rows = &rows, .row = i, .memory = memory};
-        read_checkpoint(&r, &list.rows[i]);
-        list.n++;
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    enum sv_status st = store_read_rows(store,
+                                        "select step, epoch, fence, node_id, sha256, size, blob_id,"
+                                        " core_build, core_type, instruction_set from checkpoint"
+                                        " where trial_id = $1 order by step desc",
+                                        &params, &SHAPE, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_checkpoint_list){found.rows, found.n};
     }
     return st;
 }

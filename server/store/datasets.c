@@ -115,15 +115,17 @@ enum sv_status store_dataset_create(struct store *store, const struct store_scop
 /* ---- reading ---- */
 
 #define COLUMNS                                                                                    \
-    "r.id, r.name, r.kind, r.layout, r.notes, r.state, r.options, r.error_text, r.digest,"         \
+    "r.number, r.id, r.name, r.kind, r.layout, r.notes, r.state, r.options, r.error_text, "        \
+    "r.digest,"                                                                                    \
     " r.prepared_blob_id, r.height, r.width, r.channels, r.class_count, r.train_count,"            \
     " r.validation_count, r.test_count, r.progress, r.attempt, r.worker_id is not null,"           \
     " r.revision, r.created_by, rfc3339(r.created_at), rfc3339(r.updated_at),"                     \
     " rfc3339(r.finished_at)"
 
-/* The number stands before these columns. */
-static void read_dataset(struct sql_reader *r, struct store_dataset *out)
+static void read_dataset(struct sql_reader *r, void *row)
 {
+    struct store_dataset *out = row;
+    out->number = sql_read_int(r);
     sql_read_id(r, out->id);
     out->name = sql_read_text(r);
     out->kind = sql_read_text(r);
@@ -151,72 +153,11 @@ static void read_dataset(struct sql_reader *r, struct store_dataset *out)
     sql_read_time(r, out->finished_at);
 }
 
-static enum sv_status read_files(struct store *store, const char *id, struct store_memory *memory,
-                                 struct store_dataset *dataset, struct sv_error *err)
+static void read_whole(struct sql_reader *r, void *row)
 {
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    sql_text(&params, id);
-    enum sv_status st = store_query(store,
-                                    "select name, coalesce(declared_size, -1), declared_sha256,"
-                                    " received_size, complete from dataset_file"
-                                    " where dataset_id = $1 order by n",
-                                    &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    dataset->files = store_memory_array(memory, (size_t)rows.n, sizeof *dataset->files);
-    for (int i = 0; dataset->files && i < rows.n; i++) {
-        struct sql_reader r = {.rows = &rows, .row = i, .memory = memory};
-        struct store_dataset_file *file = &dataset->files[i];
-        file->name = sql_read_text(&r);
-        file->declared_size = sql_read_int(&r);
-        sql_read_digest(&r, file->sha256);
-        file->received_size = sql_read_int(&r);
-        file->complete = sql_read_bool(&r);
-        dataset->n_files = (size_t)i + 1;
-    }
-    sql_rows_clear(&rows);
-    return SV_OK;
-}
-
-enum sv_status store_dataset_get(struct store *store, const struct store_scope *scope,
-                                 const char *id, struct store_memory *memory,
-                                 struct store_dataset *out_dataset, struct sv_error *err)
-{
-    enum sv_status st = store_id_check(id, "data set", err);
-    if (st != SV_OK) {
-        return st;
-    }
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_dataset dataset = {0};
-    sql_text(&params, id);
-    sql_text(&params, scope->project_id);
-    st = store_query(store,
-                     "select r.number, r.report, " COLUMNS
-                     " from dataset r where r.id = $1 and r.project_id = $2",
-                     &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    if (rows.n > 0) {
-        struct sql_reader reader = {.rows = &rows, .memory = memory};
-        dataset.number = sql_read_int(&reader);
-        dataset.report = sql_read_text(&reader);
-        read_dataset(&reader, &dataset);
-        st = read_files(store, id, memory, &dataset, err);
-    } else {
-        st = store_not_found("data set", err);
-    }
-    sql_rows_clear(&rows);
-    if (st == SV_OK) {
-        st = store_memory_check(memory, err);
-    }
-    if (st == SV_OK) {
-        *out_dataset = dataset;
-    }
-    return st;
+    struct store_dataset *out = row;
+    read_dataset(r, row);
+    out->report = sql_read_text(r);
 }
 
 static const struct store_order ORDERS[] = {
@@ -225,44 +166,67 @@ static const struct store_order ORDERS[] = {
     [STORE_DATASETS_BY_NAME] = {"(r.name, r.number) > ($4, $3)", "r.name, r.number", "r.name"},
 };
 
+static const struct store_resource DATASETS = {
+    .what = "data set",
+    .table = "dataset",
+    .columns = COLUMNS,
+    .joins = "",
+    .where = "r.project_id = $1 and ($5::text is null or r.state = $5) and"
+             " ($6::text is null or r.kind = $6) and ($7::text is null or r.name ilike $7)",
+    .orders = ORDERS,
+    .row = {sizeof(struct store_dataset), read_dataset},
+    .more = ", r.report",
+    .read_one = read_whole,
+};
+
+static void read_file(struct sql_reader *r, void *row)
+{
+    struct store_dataset_file *out = row;
+    out->name = sql_read_text(r);
+    out->declared_size = sql_read_int(r);
+    sql_read_digest(r, out->sha256);
+    out->received_size = sql_read_int(r);
+    out->complete = sql_read_bool(r);
+}
+
+enum sv_status store_dataset_get(struct store *store, const struct store_scope *scope,
+                                 const char *id, struct store_memory *memory,
+                                 struct store_dataset *out_dataset, struct sv_error *err)
+{
+    static const struct store_shape FILE_SHAPE = {sizeof(struct store_dataset_file), read_file};
+    struct store_dataset dataset;
+    struct store_rows files;
+    struct sql_params params = {0};
+    enum sv_status st = store_one_read(store, &DATASETS, scope, id, memory, &dataset, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    sql_text(&params, id);
+    st = store_read_rows(store,
+                         "select name, coalesce(declared_size, -1), declared_sha256,"
+                         " received_size, complete from dataset_file where dataset_id = $1"
+                         " order by n",
+                         &params, &FILE_SHAPE, memory, &files, err);
+    if (st == SV_OK) {
+        dataset.files = files.rows;
+        dataset.n_files = files.n;
+        *out_dataset = dataset;
+    }
+    return st;
+}
+
 enum sv_status store_datasets_list(struct store *store, const struct store_scope *scope,
                                    const struct store_dataset_filter *filter,
                                    const struct store_page *page, struct store_memory *memory,
                                    struct store_dataset_list *out_list, struct sv_error *err)
 {
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_dataset_list list = {0};
-    enum sv_status st = store_list_begin(scope, page, memory, &params, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    sql_text(&params, filter->state);
-    sql_text(&params, filter->kind);
-    sql_text(&params, store_search_pattern(memory, filter->search));
-    struct store_list_query query = {
-        .columns = COLUMNS,
-        .table = "dataset",
-        .where = "r.project_id = $1 and ($5::text is null or r.state = $5) and"
-                 " ($6::text is null or r.kind = $6) and ($7::text is null or r.name ilike $7)",
-        .joins = "",
-        .order = &ORDERS[filter->sort],
-        .page = page};
-    st = store_list_run(store, &query, &params, memory, &rows, &list.n, &list.next, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, list.n, sizeof *list.rows);
-    for (size_t i = 0; list.rows && i < list.n; i++) {
-        struct sql_reader reader = {.rows = &rows, .row = (int)i, .memory = memory};
-        list.rows[i].number = sql_read_int(&reader);
-        sql_skip(&reader);
-        read_dataset(&reader, &list.rows[i]);
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    const char *const filters[] = {filter->state, filter->kind,
+                                   store_search_pattern(memory, filter->search)};
+    struct store_listing listing = {scope, page, (int)filter->sort, STORE_FILTERS(filters)};
+    struct store_rows found;
+    enum sv_status st = store_list_read(store, &DATASETS, &listing, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_dataset_list){found.rows, found.n, found.next};
     }
     return st;
 }

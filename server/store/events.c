@@ -10,8 +10,9 @@
 
 enum { EVENTS_MAX = 500 };
 
-static void read_event(struct sql_reader *r, struct store_event *out)
+static void read_event(struct sql_reader *r, void *row)
 {
+    struct store_event *out = row;
     out->id = sql_read_int(r);
     out->kind = sql_read_text(r);
     sql_read_id(r, out->job_id);
@@ -46,8 +47,9 @@ enum sv_status store_events_read(struct store *store, const struct store_scope *
                                  struct store_memory *memory, struct store_event_list *out_list,
                                  struct sv_error *err)
 {
+    static const struct store_shape SHAPE = {sizeof(struct store_event), read_event};
     struct sql_params params = {0};
-    struct sql_rows rows = {0};
+    struct store_rows found;
     struct store_event_list list = {0};
     enum sv_status st = job_id ? store_id_check(job_id, "job", err) : SV_OK;
     if (st != SV_OK) {
@@ -57,26 +59,17 @@ enum sv_status store_events_read(struct store *store, const struct store_scope *
     sql_int(&params, after);
     sql_text(&params, job_id);
     sql_int(&params, (int64_t)(limit < EVENTS_MAX ? limit : EVENTS_MAX));
-    st = store_query(store,
-                     "select id, kind, job_id, trial_id, dataset_id, revision, detail, actor,"
-                     " rfc3339(created_at) from event where project_id = $1 and id > $2 and"
-                     " ($3::text is null or job_id = ($3::text)::uuid) order by id limit $4",
-                     &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, (size_t)rows.n, sizeof *list.rows);
-    for (int i = 0; list.rows && i < rows.n; i++) {
-        struct sql_reader r = {.rows = &rows, .row = i, .memory = memory};
-        read_event(&r, &list.rows[i]);
-        list.n++;
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    st = store_read_rows(store,
+                         "select id, kind, job_id, trial_id, dataset_id, revision, detail, actor,"
+                         " rfc3339(created_at) from event where project_id = $1 and id > $2 and"
+                         " ($3::text is null or job_id = ($3::text)::uuid) order by id limit $4",
+                         &params, &SHAPE, memory, &found, err);
     if (st == SV_OK && after > 0) {
         st = find_gap(store, after, &list.gap, err);
     }
     if (st == SV_OK) {
+        list.rows = found.rows;
+        list.n = found.n;
         *out_list = list;
     }
     return st;

@@ -7,15 +7,18 @@
 #include "server/store/list_internal.h"
 
 #define COLUMNS                                                                                    \
-    "r.id, r.name, r.notes, r.created_by, rfc3339(r.created_at), c.jobs, c.trials, c.completed,"   \
+    "r.number, r.id, r.name, r.notes, r.created_by, rfc3339(r.created_at), c.jobs, c.trials, "     \
+    "c.completed,"                                                                                 \
     " rfc3339(c.last_at)"
 #define JOINS                                                                                      \
     " left join lateral (select count(*) as jobs, coalesce(sum(j.trial_count), 0)::bigint as"      \
     " trials, coalesce(sum(j.completed_count), 0)::bigint as completed, max(j.created_at) as"      \
     " last_at from job j where j.experiment_id = r.id) c on true"
 
-static void read_experiment(struct sql_reader *r, struct store_experiment *out)
+static void read_experiment(struct sql_reader *r, void *row)
 {
+    struct store_experiment *out = row;
+    out->number = sql_read_int(r);
     sql_read_id(r, out->id);
     out->name = sql_read_text(r);
     out->notes = sql_read_text(r);
@@ -81,39 +84,24 @@ enum sv_status store_experiment_create(struct store *store, const struct store_s
     return st;
 }
 
+static const struct store_order NEWEST = {"r.number < $3", "r.number desc", "null"};
+
+static const struct store_resource EXPERIMENTS = {
+    .what = "experiment",
+    .table = "experiment",
+    .columns = COLUMNS,
+    .joins = JOINS,
+    .where = "r.project_id = $1 and ($5::text is null or r.name ilike $5)",
+    .orders = &NEWEST,
+    .row = {sizeof(struct store_experiment), read_experiment},
+    .read_one = read_experiment,
+};
+
 enum sv_status store_experiment_get(struct store *store, const struct store_scope *scope,
                                     const char *id, struct store_memory *memory,
                                     struct store_experiment *out_experiment, struct sv_error *err)
 {
-    enum sv_status st = store_id_check(id, "experiment", err);
-    if (st != SV_OK) {
-        return st;
-    }
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_experiment experiment = {0};
-    sql_text(&params, id);
-    sql_text(&params, scope->project_id);
-    st = store_query(store,
-                     "select r.number, " COLUMNS " from experiment r" JOINS
-                     " where r.id = $1 and r.project_id = $2",
-                     &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    if (rows.n > 0) {
-        struct sql_reader reader = {.rows = &rows, .memory = memory};
-        experiment.number = sql_read_int(&reader);
-        read_experiment(&reader, &experiment);
-        st = store_memory_check(memory, err);
-    } else {
-        st = store_not_found("experiment", err);
-    }
-    sql_rows_clear(&rows);
-    if (st == SV_OK) {
-        *out_experiment = experiment;
-    }
-    return st;
+    return store_one_read(store, &EXPERIMENTS, scope, id, memory, out_experiment, err);
 }
 
 enum sv_status store_experiments_list(struct store *store, const struct store_scope *scope,
@@ -121,37 +109,12 @@ enum sv_status store_experiments_list(struct store *store, const struct store_sc
                                       struct store_memory *memory,
                                       struct store_experiment_list *out_list, struct sv_error *err)
 {
-    static const struct store_order NEWEST = {"r.number < $3", "r.number desc", "null"};
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_experiment_list list = {0};
-    enum sv_status st = store_list_begin(scope, page, memory, &params, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    sql_text(&params, store_search_pattern(memory, search));
-    struct store_list_query query = {.columns = COLUMNS,
-                                     .table = "experiment",
-                                     .where = "r.project_id = $1 and ($5::text is null or r.name"
-                                              " ilike $5)",
-                                     .joins = JOINS,
-                                     .order = &NEWEST,
-                                     .page = page};
-    st = store_list_run(store, &query, &params, memory, &rows, &list.n, &list.next, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, list.n, sizeof *list.rows);
-    for (size_t i = 0; list.rows && i < list.n; i++) {
-        struct sql_reader reader = {.rows = &rows, .row = (int)i, .memory = memory};
-        list.rows[i].number = sql_read_int(&reader);
-        sql_skip(&reader);
-        read_experiment(&reader, &list.rows[i]);
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    const char *const filters[] = {store_search_pattern(memory, search)};
+    struct store_listing listing = {scope, page, 0, STORE_FILTERS(filters)};
+    struct store_rows found;
+    enum sv_status st = store_list_read(store, &EXPERIMENTS, &listing, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_experiment_list){found.rows, found.n, found.next};
     }
     return st;
 }

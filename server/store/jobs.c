@@ -9,7 +9,8 @@
 #include "server/store/touch_internal.h"
 
 #define COLUMNS                                                                                    \
-    "r.id, r.experiment_id, e.name, r.dataset_id, d.name, r.name, r.kind, r.notes, r.state,"       \
+    "r.number, r.id, r.experiment_id, e.name, r.dataset_id, d.name, r.name, r.kind, r.notes, "     \
+    "r.state,"                                                                                     \
     " r.headline_metric, r.headline_direction = 'higher', r.labels, r.priority, r.paused,"         \
     " r.archived, r.duplicate_of, r.trial_count, r.queued_count, r.running_count,"                 \
     " r.paused_count, r.completed_count, r.stopped_count, r.cancelled_count, r.failed_count,"      \
@@ -39,8 +40,10 @@ static void read_counts(struct sql_reader *r, struct store_job *out)
     out->steps_total = sql_read_int(r);
 }
 
-static void read_job(struct sql_reader *r, struct store_job *out)
+static void read_job(struct sql_reader *r, void *row)
 {
+    struct store_job *out = row;
+    out->number = sql_read_int(r);
     sql_read_id(r, out->id);
     sql_read_id(r, out->experiment_id);
     out->experiment_name = sql_read_text(r);
@@ -68,41 +71,12 @@ static void read_job(struct sql_reader *r, struct store_job *out)
     sql_read_time(r, out->finished_at);
 }
 
-enum sv_status store_job_get(struct store *store, const struct store_scope *scope, const char *id,
-                             struct store_memory *memory, struct store_job *out_job,
-                             struct sv_error *err)
+static void read_whole(struct sql_reader *r, void *row)
 {
-    enum sv_status st = store_id_check(id, "job", err);
-    if (st != SV_OK) {
-        return st;
-    }
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_job job = {0};
-    sql_text(&params, id);
-    sql_text(&params, scope->project_id);
-    st = store_query(store,
-                     "select r.number, r.submitted, r.resolved, " COLUMNS " from job r" JOINS
-                     " where r.id = $1 and r.project_id = $2",
-                     &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    if (rows.n > 0) {
-        struct sql_reader reader = {.rows = &rows, .memory = memory};
-        job.number = sql_read_int(&reader);
-        job.submitted = sql_read_text(&reader);
-        job.resolved = sql_read_text(&reader);
-        read_job(&reader, &job);
-        st = store_memory_check(memory, err);
-    } else {
-        st = store_not_found("job", err);
-    }
-    sql_rows_clear(&rows);
-    if (st == SV_OK) {
-        *out_job = job;
-    }
-    return st;
+    struct store_job *out = row;
+    read_job(r, row);
+    out->submitted = sql_read_text(r);
+    out->resolved = sql_read_text(r);
 }
 
 static const struct store_order ORDERS[] = {
@@ -113,63 +87,54 @@ static const struct store_order ORDERS[] = {
     [STORE_JOBS_BY_NAME] = {"(r.name, r.number) > ($4, $3)", "r.name, r.number", "r.name"},
 };
 
-static void add_filters(struct sql_params *params, const struct store_job_filter *filter,
-                        struct store_memory *memory)
-{
-    sql_text(params, filter->state);
-    sql_text(params, filter->kind);
-    sql_text(params, filter->experiment_id);
-    sql_text(params, filter->dataset_id);
-    sql_text(params, filter->label);
-    sql_text(params, store_search_pattern(memory, filter->search));
-    sql_text(params, filter->archived < 0 ? NULL : filter->archived ? "t" : "f");
-    sql_text(params, filter->created_after);
-    sql_text(params, filter->created_before);
-}
+#define FILTERS                                                                                    \
+    "r.project_id = $1 and ($5::text is null or r.state = $5) and ($6::text is null or r.kind = "  \
+    "$6)"                                                                                          \
+    " and ($7::text is null or r.experiment_id = ($7::text)::uuid)"                                \
+    " and ($8::text is null or r.dataset_id = ($8::text)::uuid)"                                   \
+    " and ($9::text is null or r.labels @> array[$9]) and ($10::text is null or r.name ilike $10)" \
+    " and ($11::boolean is null or r.archived = $11)"                                              \
+    " and ($12::text is null or r.created_at >= ($12::text)::timestamptz)"                         \
+    " and ($13::text is null or r.created_at < ($13::text)::timestamptz)"
 
-static const char FILTERS[] =
-    "r.project_id = $1 and ($5::text is null or r.state = $5) and ($6::text is null or r.kind = $6)"
-    " and ($7::text is null or r.experiment_id = ($7::text)::uuid)"
-    " and ($8::text is null or r.dataset_id = ($8::text)::uuid)"
-    " and ($9::text is null or r.labels @> array[$9]) and ($10::text is null or r.name ilike $10)"
-    " and ($11::boolean is null or r.archived = $11)"
-    " and ($12::text is null or r.created_at >= ($12::text)::timestamptz)"
-    " and ($13::text is null or r.created_at < ($13::text)::timestamptz)";
+static const struct store_resource JOBS = {
+    .what = "job",
+    .table = "job",
+    .columns = COLUMNS,
+    .joins = JOINS,
+    .where = FILTERS,
+    .orders = ORDERS,
+    .row = {sizeof(struct store_job), read_job},
+    .more = ", r.submitted, r.resolved",
+    .read_one = read_whole,
+};
+
+enum sv_status store_job_get(struct store *store, const struct store_scope *scope, const char *id,
+                             struct store_memory *memory, struct store_job *out_job,
+                             struct sv_error *err)
+{
+    return store_one_read(store, &JOBS, scope, id, memory, out_job, err);
+}
 
 enum sv_status store_jobs_list(struct store *store, const struct store_scope *scope,
                                const struct store_job_filter *filter, const struct store_page *page,
                                struct store_memory *memory, struct store_job_list *out_list,
                                struct sv_error *err)
 {
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_job_list list = {0};
-    enum sv_status st = store_list_begin(scope, page, memory, &params, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    add_filters(&params, filter, memory);
-    struct store_list_query query = {.columns = COLUMNS,
-                                     .table = "job",
-                                     .where = FILTERS,
-                                     .joins = JOINS,
-                                     .order = &ORDERS[filter->sort],
-                                     .page = page};
-    st = store_list_run(store, &query, &params, memory, &rows, &list.n, &list.next, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, list.n, sizeof *list.rows);
-    for (size_t i = 0; list.rows && i < list.n; i++) {
-        struct sql_reader reader = {.rows = &rows, .row = (int)i, .memory = memory};
-        list.rows[i].number = sql_read_int(&reader);
-        sql_skip(&reader);
-        read_job(&reader, &list.rows[i]);
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    const char *const filters[] = {filter->state,
+                                   filter->kind,
+                                   filter->experiment_id,
+                                   filter->dataset_id,
+                                   filter->label,
+                                   store_search_pattern(memory, filter->search),
+                                   store_flag_filter(filter->archived),
+                                   filter->created_after,
+                                   filter->created_before};
+    struct store_listing listing = {scope, page, (int)filter->sort, STORE_FILTERS(filters)};
+    struct store_rows found;
+    enum sv_status st = store_list_read(store, &JOBS, &listing, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_job_list){found.rows, found.n, found.next};
     }
     return st;
 }
@@ -218,7 +183,7 @@ static enum sv_status patch_tx(struct store_conn *conn, void *ctx, struct sv_err
     } else {
         sql_text(&params, NULL);
     }
-    sql_text(&params, patch->archived < 0 ? NULL : patch->archived ? "t" : "f");
+    sql_text(&params, store_flag_filter(patch->archived));
     sql_int(&params, conn->repeated ? 0 : patch->if_revision);
     enum sv_status st = sql_run(conn,
                                 "update job set name = coalesce($3, name), notes = coalesce($4,"

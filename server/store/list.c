@@ -91,55 +91,103 @@ enum sv_status store_page_begin(const struct store_page *page, struct store_memo
     return store_cursor_parse(page->cursor, memory, out_cursor, err);
 }
 
-enum sv_status store_list_begin(const struct store_scope *scope, const struct store_page *page,
-                                struct store_memory *memory, struct sql_params *out_params,
-                                struct sv_error *err)
+/* Project, cursor, filters: what the predicates of every list count on. */
+static enum sv_status add_params(const struct store_listing *listing, struct store_memory *memory,
+                                 struct sql_params *params, struct sv_error *err)
 {
     struct store_cursor cursor = {0};
-    enum sv_status st = store_page_begin(page, memory, &cursor, err);
-    if (st == SV_OK) {
-        sql_text(out_params, scope->project_id);
-        sql_bool(out_params, cursor.present);
-        sql_int(out_params, cursor.number);
-        sql_text(out_params, cursor.key);
+    enum sv_status st = store_page_begin(listing->page, memory, &cursor, err);
+    if (st != SV_OK) {
+        return st;
     }
-    return st;
+    sql_text(params, listing->scope->project_id);
+    sql_bool(params, cursor.present);
+    sql_int(params, cursor.number);
+    sql_text(params, cursor.key);
+    for (size_t i = 0; i < listing->n_filters; i++) {
+        sql_text(params, listing->filters[i]);
+    }
+    return SV_OK;
 }
 
-enum sv_status store_list_run(struct store *store, const struct store_list_query *query,
-                              struct sql_params *params, struct store_memory *memory,
-                              struct sql_rows *rows, size_t *out_n, const char **out_next,
-                              struct sv_error *err)
+/* Hands out the rows of the page; one more row than that tells that there is a next page. */
+static enum sv_status cut_page(struct sql_rows *rows, const struct store_shape *shape, size_t limit,
+                               struct store_memory *memory, struct store_rows *out,
+                               struct sv_error *err)
+{
+    out->n = (size_t)rows->n < limit ? (size_t)rows->n : limit;
+    out->rows = store_memory_array(memory, out->n, shape->size);
+    for (size_t i = 0; out->rows && i < out->n; i++) {
+        struct sql_reader reader = {.rows = rows, .row = (int)i, .memory = memory};
+        int64_t number = sql_read_int(&reader);
+        const char *key = sql_read_text(&reader);
+        shape->read(&reader, (char *)out->rows + i * shape->size);
+        if (i + 1 == limit && (size_t)rows->n > limit) {
+            out->next = store_cursor_make(memory, number, key);
+        }
+    }
+    sql_rows_clear(rows);
+    return store_memory_check(memory, err);
+}
+
+enum sv_status store_list_read(struct store *store, const struct store_resource *resource,
+                               const struct store_listing *listing, struct store_memory *memory,
+                               struct store_rows *out_rows, struct sv_error *err)
 {
     char sql[SQL_BYTES];
-    const struct store_order *order = query->order;
+    const struct store_order *order = &resource->orders[listing->sort];
+    size_t limit = listing->page->limit;
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    struct store_rows found = {0};
     int n = snprintf(sql, sizeof sql,
                      "select r.number, (%s)::text, %s from (select r.* from %s r where %s and"
                      " (not $2::boolean or ($3::bigint is not null and $4::text is not distinct"
                      " from $4::text and (%s))) order by %s limit %zu) r %s order by %s",
-                     order->key, query->columns, query->table, query->where, order->after,
-                     order->by, query->page->limit + 1, query->joins, order->by);
+                     order->key, resource->columns, resource->table, resource->where, order->after,
+                     order->by, limit + 1, resource->joins, order->by);
     if (n < 0 || (size_t)n >= sizeof sql) {
-        sql_params_clear(params);
         return sv_fail(err, SV_ERR_INTERNAL, "a statement is too long");
     }
-    enum sv_status st = store_query(store, sql, params, rows, err);
-    if (st == SV_ERR_INVALID_FIELD) {
-        return query->page->cursor ? bad_cursor(err)
-                                   : sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "",
-                                                       "a filter has a value that cannot be");
-    }
+    enum sv_status st = add_params(listing, memory, &params, err);
     if (st != SV_OK) {
         return st;
     }
-    *out_n = (size_t)rows->n < query->page->limit ? (size_t)rows->n : query->page->limit;
-    *out_next = NULL;
-    if ((size_t)rows->n > query->page->limit) {
-        struct sql_reader last = {.rows = rows, .row = rows->n - 2, .memory = memory};
-        int64_t number = sql_read_int(&last);
-        *out_next = store_cursor_make(memory, number, sql_read_text(&last));
+    st = store_query(store, sql, &params, &rows, err);
+    if (st == SV_ERR_INVALID_FIELD) {
+        return listing->page->cursor ? bad_cursor(err)
+                                     : sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "",
+                                                         "a filter has a value that cannot be");
     }
-    return SV_OK;
+    if (st == SV_OK) {
+        st = cut_page(&rows, &resource->row, limit, memory, &found, err);
+    }
+    if (st == SV_OK) {
+        *out_rows = found;
+    }
+    return st;
+}
+
+enum sv_status store_one_read(struct store *store, const struct store_resource *resource,
+                              const struct store_scope *scope, const char *id,
+                              struct store_memory *memory, void *out_row, struct sv_error *err)
+{
+    char sql[SQL_BYTES];
+    struct sql_params params = {0};
+    struct store_shape shape = {resource->row.size, resource->read_one};
+    enum sv_status st = store_id_check(id, resource->what, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    int n = snprintf(
+        sql, sizeof sql, "select %s%s from %s r %s where r.id = $1 and r.project_id = $2",
+        resource->columns, resource->more ? resource->more : "", resource->table, resource->joins);
+    if (n < 0 || (size_t)n >= sizeof sql) {
+        return sv_fail(err, SV_ERR_INTERNAL, "a statement is too long");
+    }
+    sql_text(&params, id);
+    sql_text(&params, scope->project_id);
+    return store_read_row(store, sql, &params, &shape, resource->what, memory, out_row, err);
 }
 
 enum sv_status store_not_found(const char *what, struct sv_error *err)
@@ -150,6 +198,11 @@ enum sv_status store_not_found(const char *what, struct sv_error *err)
 enum sv_status store_id_check(const char *id, const char *what, struct sv_error *err)
 {
     return sv_id_is_valid(id) ? SV_OK : store_not_found(what, err);
+}
+
+const char *store_flag_filter(int flag)
+{
+    return flag < 0 ? NULL : flag ? "t" : "f";
 }
 
 const char *store_search_pattern(struct store_memory *memory, const char *text)

@@ -39,27 +39,70 @@ struct store_order {
             expression " nulls last, r.number", expression                                         \
     }
 
-struct store_list_query {
-    const char *columns; /* behind number and key, which every list selects first */
-    const char *table;
-    const char *where; /* project ($1) and filters ($5 ...), on r alone */
-    const char *joins; /* to the rows of the page, may be "" */
-    const struct store_order *order;
-    const struct store_page *page;
+/* ---- rows into structs ---- */
+
+/* Reads the columns of one row, from left to right, into a zeroed struct. */
+typedef void (*store_row_fn)(struct sql_reader *reader, void *out_row);
+
+struct store_shape {
+    size_t size; /* of the struct */
+    store_row_fn read;
 };
-/* Composes the statement: the page is cut from the table first, then joined. Runs it (params holds
- * the project as $1, the cursor, then the filters) and hands out the rows, of which the first
- * *out_n belong to the page; *out_next is the next cursor or NULL. */
-SV_MUST_CHECK enum sv_status store_list_run(struct store *store,
-                                            const struct store_list_query *query,
-                                            struct sql_params *params, struct store_memory *memory,
-                                            struct sql_rows *rows, size_t *out_n,
-                                            const char **out_next, struct sv_error *err);
-/* Checks the page and begins the parameters: project, cursor. */
-SV_MUST_CHECK enum sv_status store_list_begin(const struct store_scope *scope,
-                                              const struct store_page *page,
-                                              struct store_memory *memory,
-                                              struct sql_params *out_params, struct sv_error *err);
+struct store_rows {
+    void *rows; /* array of structs */
+    size_t n;
+    const char *next; /* cursor of the next page; NULL: none */
+};
+/* One statement, every row of it a struct in memory. params (NULL: none) is cleared. */
+SV_MUST_CHECK enum sv_status store_read_rows(struct store *store, const char *sql,
+                                             struct sql_params *params,
+                                             const struct store_shape *shape,
+                                             struct store_memory *memory,
+                                             struct store_rows *out_rows, struct sv_error *err);
+/* The same for a statement of at most one row; SV_ERR_NOT_FOUND with `what` when there is none. */
+SV_MUST_CHECK enum sv_status store_read_row(struct store *store, const char *sql,
+                                            struct sql_params *params,
+                                            const struct store_shape *shape, const char *what,
+                                            struct store_memory *memory, void *out_row,
+                                            struct sv_error *err);
+
+/* ---- resources ---- */
+
+/* A table as people see it: what a list of its rows and a look at one have in common. */
+struct store_resource {
+    const char *what; /* in words, for "no such ..." */
+    const char *table;
+    const char *columns; /* alias r and those of joins */
+    const char *joins;   /* to the rows of the page, may be "" */
+    const char *where;   /* project ($1) and filters ($5 ...), on r alone */
+    const struct store_order *orders;
+    struct store_shape row; /* reads columns */
+    const char *more;       /* ", ...": further columns of a look at one; NULL: none */
+    store_row_fn read_one;  /* reads columns and more */
+};
+/* A list of them. */
+struct store_listing {
+    const struct store_scope *scope;
+    const struct store_page *page;
+    int sort;                   /* into orders */
+    const char *const *filters; /* $5 ...; NULL: any */
+    size_t n_filters;
+};
+#define STORE_FILTERS(array) (array), sizeof(array) / sizeof((array)[0])
+/* Composes the statement: the page is cut from the table first, then joined. */
+SV_MUST_CHECK enum sv_status store_list_read(struct store *store,
+                                             const struct store_resource *resource,
+                                             const struct store_listing *listing,
+                                             struct store_memory *memory,
+                                             struct store_rows *out_rows, struct sv_error *err);
+/* One by its id, with more. */
+SV_MUST_CHECK enum sv_status store_one_read(struct store *store,
+                                            const struct store_resource *resource,
+                                            const struct store_scope *scope, const char *id,
+                                            struct store_memory *memory, void *out_row,
+                                            struct sv_error *err);
+/* Of a list that is filtered by yes, no or either (-1). */
+const char *store_flag_filter(int flag);
 
 /* What a creating transaction is about to make. */
 struct store_creation {

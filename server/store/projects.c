@@ -36,32 +36,25 @@ bool store_role_parse(const char *text, enum store_role *out_role)
     return false;
 }
 
+static void read_project(struct sql_reader *r, void *row)
+{
+    struct store_project *out = row;
+    sql_read_id(r, out->id);
+    out->number = sql_read_int(r);
+    out->name = sql_read_text(r);
+    sql_read_time(r, out->created_at);
+}
+
 enum sv_status store_projects_list(struct store *store, struct store_memory *memory,
                                    struct store_project_list *out_list, struct sv_error *err)
 {
-    struct sql_rows rows = {0};
-    struct store_project_list list = {0};
-    enum sv_status st =
-        store_query(store,
-                    "select id, number, name, rfc3339(created_at) from project order by"
-                    " number",
-                    NULL, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, (size_t)rows.n, sizeof *list.rows);
-    for (int i = 0; list.rows && i < rows.n; i++) {
-        struct sql_reader r = {.rows = &rows, .row = i, .memory = memory};
-        sql_read_id(&r, list.rows[i].id);
-        list.rows[i].number = sql_read_int(&r);
-        list.rows[i].name = sql_read_text(&r);
-        sql_read_time(&r, list.rows[i].created_at);
-        list.n++;
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    static const struct store_shape SHAPE = {sizeof(struct store_project), read_project};
+    struct store_rows found;
+    enum sv_status st = store_read_rows(
+        store, "select id, number, name, rfc3339(created_at) from project order by number", NULL,
+        &SHAPE, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_project_list){found.rows, found.n};
     }
     return st;
 }
@@ -143,8 +136,9 @@ enum sv_status store_token_create(struct store *store, const char *project_id, c
     return st;
 }
 
-static void read_token(struct sql_reader *r, struct store_token *out)
+static void read_token(struct sql_reader *r, void *row)
 {
+    struct store_token *out = row;
     sql_read_id(r, out->id);
     sql_read_id(r, out->project_id);
     out->name = sql_read_text(r);
@@ -159,29 +153,18 @@ enum sv_status store_tokens_list(struct store *store, const char *project_id,
                                  struct store_memory *memory, struct store_token_list *out_list,
                                  struct sv_error *err)
 {
+    static const struct store_shape SHAPE = {sizeof(struct store_token), read_token};
     struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_token_list list = {0};
+    struct store_rows found;
     sql_text(&params, project_id);
-    enum sv_status st =
-        store_query(store,
-                    "select id, project_id, name, role, rfc3339(created_at), rfc3339(expires_at),"
-                    " rfc3339(revoked_at), rfc3339(last_used_at) from api_token where project_id ="
-                    " $1 order by created_at, id",
-                    &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, (size_t)rows.n, sizeof *list.rows);
-    for (int i = 0; list.rows && i < rows.n; i++) {
-        struct sql_reader r = {.rows = &rows, .row = i, .memory = memory};
-        read_token(&r, &list.rows[i]);
-        list.n++;
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    enum sv_status st = store_read_rows(
+        store,
+        "select id, project_id, name, role, rfc3339(created_at), rfc3339(expires_at),"
+        " rfc3339(revoked_at), rfc3339(last_used_at) from api_token where project_id ="
+        " $1 order by created_at, id",
+        &params, &SHAPE, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_token_list){found.rows, found.n};
     }
     return st;
 }

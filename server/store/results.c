@@ -9,40 +9,53 @@
 /* train, validation, test: the order in which parts are shown. */
 #define PART_ORDER(column) "array_position(array['train', 'validation', 'test'], " column ")"
 
-enum sv_status store_evaluations_list(struct store *store, const struct store_scope *scope,
-                                      const char *trial_id, struct store_memory *memory,
-                                      struct store_evaluation_list *out_list, struct sv_error *err)
+/* What stands below a trial: $1 is its id. */
+static enum sv_status read_below(struct store *store, const struct store_scope *scope,
+                                 const char *trial_id, const char *sql,
+                                 const struct store_shape *shape, struct store_memory *memory,
+                                 struct store_rows *out_rows, struct sv_error *err)
 {
+    struct sql_params params = {0};
     enum sv_status st = store_trial_exists(store, scope, trial_id, err);
     if (st != SV_OK) {
         return st;
     }
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_evaluation_list list = {0};
     sql_text(&params, trial_id);
-    st = store_query(store,
-                     "select part, sample_count, document, rfc3339(created_at) from evaluation"
-                     " where trial_id = $1 order by " PART_ORDER("part"),
-                     &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, (size_t)rows.n, sizeof *list.rows);
-    for (int i = 0; list.rows && i < rows.n; i++) {
-        struct sql_reader r = {.rows = &rows, .row = i, .memory = memory};
-        list.rows[i].part = sql_read_text(&r);
-        list.rows[i].sample_count = sql_read_int(&r);
-        list.rows[i].document = sql_read_text(&r);
-        sql_read_time(&r, list.rows[i].created_at);
-        list.n++;
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    return store_read_rows(store, sql, &params, shape, memory, out_rows, err);
+}
+
+static void read_evaluation(struct sql_reader *r, void *row)
+{
+    struct store_evaluation *out = row;
+    out->part = sql_read_text(r);
+    out->sample_count = sql_read_int(r);
+    out->document = sql_read_text(r);
+    sql_read_time(r, out->created_at);
+}
+
+enum sv_status store_evaluations_list(struct store *store, const struct store_scope *scope,
+                                      const char *trial_id, struct store_memory *memory,
+                                      struct store_evaluation_list *out_list, struct sv_error *err)
+{
+    static const struct store_shape SHAPE = {sizeof(struct store_evaluation), read_evaluation};
+    struct store_rows found;
+    enum sv_status st =
+        read_below(store, scope, trial_id,
+                   "select part, sample_count, document, rfc3339(created_at) from evaluation"
+                   " where trial_id = $1 order by " PART_ORDER("part"),
+                   &SHAPE, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_evaluation_list){found.rows, found.n};
     }
     return st;
+}
+
+static void read_confusion(struct sql_reader *r, void *row)
+{
+    struct store_confusion *out = row;
+    size_t n = 0;
+    out->classes = sql_read_text_array(r, &out->n_classes);
+    out->counts = sql_read_int_array(r, &n);
 }
 
 enum sv_status store_confusion_get(struct store *store, const struct store_scope *scope,
@@ -54,31 +67,14 @@ enum sv_status store_confusion_get(struct store *store, const struct store_scope
     if (st != SV_OK) {
         return st;
     }
+    static const struct store_shape SHAPE = {sizeof(struct store_confusion), read_confusion};
     struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_confusion confusion = {0};
     sql_text(&params, trial_id);
     sql_text(&params, part);
-    st = store_query(
+    return store_read_row(
         store, "select classes, counts from confusion_matrix where trial_id = $1 and part = $2",
-        &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    if (rows.n > 0) {
-        struct sql_reader r = {.rows = &rows, .memory = memory};
-        size_t n = 0;
-        confusion.classes = sql_read_text_array(&r, &confusion.n_classes);
-        confusion.counts = sql_read_int_array(&r, &n);
-        st = store_memory_check(memory, err);
-    } else {
-        st = store_not_found("confusion matrix: the part has not been evaluated", err);
-    }
-    sql_rows_clear(&rows);
-    if (st == SV_OK) {
-        *out_confusion = confusion;
-    }
-    return st;
+        &params, &SHAPE, "confusion matrix: the part has not been evaluated", memory, out_confusion,
+        err);
 }
 
 /* ---- results table ---- */
@@ -98,8 +94,9 @@ enum sv_status store_confusion_get(struct store *store, const struct store_scope
                   " left join metric_summary l on l.trial_id = r.id and l.metric = "               \
                   "'training_loss'"
 
-static void read_result(struct sql_reader *r, struct store_result *out)
+static void read_result(struct sql_reader *r, void *row)
 {
+    struct store_result *out = row;
     size_t n[6];
     store_trial_read(r, &out->trial);
     const char **parts = sql_read_text_array(r, &n[0]);
@@ -125,78 +122,60 @@ static void read_result(struct sql_reader *r, struct store_result *out)
     }
 }
 
+static const struct store_resource RESULTS = {
+    .what = "trial",
+    .table = "trial",
+    .columns = METRIC_COLUMNS,
+    .joins = METRIC_JOINS,
+    .where = STORE_TRIAL_WHERE,
+    .orders = store_trial_orders,
+    .row = {sizeof(struct store_result), read_result},
+    .read_one = read_result,
+};
+
 enum sv_status store_results_list(struct store *store, const struct store_scope *scope,
                                   const struct store_trial_filter *filter,
                                   const struct store_page *page, struct store_memory *memory,
                                   struct store_result_list *out_list, struct sv_error *err)
 {
-    struct sql_rows rows = {0};
-    struct store_result_list list = {0};
-    struct store_trial_query query = {.scope = scope,
-                                      .filter = filter,
-                                      .page = page,
-                                      .columns = METRIC_COLUMNS,
-                                      .joins = METRIC_JOINS};
+    struct store_rows found;
     enum sv_status st = store_id_check(filter->job_id, "job", err);
     if (st == SV_OK) {
-        st = store_trials_query(store, &query, memory, &rows, &list.n, &list.next, err);
+        st = store_trials_read(store, &RESULTS, scope, filter, page, memory, &found, err);
     }
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, list.n, sizeof *list.rows);
-    for (size_t i = 0; list.rows && i < list.n; i++) {
-        struct sql_reader reader = {.rows = &rows, .row = (int)i, .memory = memory};
-        list.rows[i].trial.number = sql_read_int(&reader);
-        sql_skip(&reader);
-        read_result(&reader, &list.rows[i]);
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_result_list){found.rows, found.n, found.next};
     }
     return st;
+}
+
+static void read_artefact(struct sql_reader *r, void *row)
+{
+    struct store_artefact *out = row;
+    sql_read_id(r, out->id);
+    out->kind = sql_read_text(r);
+    out->media_type = sql_read_text(r);
+    out->detail = sql_read_text(r);
+    sql_read_id(r, out->blob.id);
+    sql_read_digest(r, out->blob.sha256);
+    out->blob.size = sql_read_int(r);
+    sql_read_time(r, out->created_at);
 }
 
 enum sv_status store_artefacts_list(struct store *store, const struct store_scope *scope,
                                     const char *trial_id, struct store_memory *memory,
                                     struct store_artefact_list *out_list, struct sv_error *err)
 {
-    enum sv_status st = store_trial_exists(store, scope, trial_id, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_artefact_list list = {0};
-    sql_text(&params, trial_id);
-    st = store_query(store,
-                     "select a.id, a.kind, a.media_type, a.detail, b.id, b.sha256, b.size,"
-                     " rfc3339(a.created_at) from artefact a join blob b on b.id = a.blob_id"
-                     " where a.trial_id = $1 order by a.kind",
-                     &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, (size_t)rows.n, sizeof *list.rows);
-    for (int i = 0; list.rows && i < rows.n; i++) {
-        struct sql_reader r = {.rows = &rows, .row = i, .memory = memory};
-        struct store_artefact *artefact = &list.rows[i];
-        sql_read_id(&r, artefact->id);
-        artefact->kind = sql_read_text(&r);
-        artefact->media_type = sql_read_text(&r);
-        artefact->detail = sql_read_text(&r);
-        sql_read_id(&r, artefact->blob.id);
-        sql_read_digest(&r, artefact->blob.sha256);
-        artefact->blob.size = sql_read_int(&r);
-        sql_read_time(&r, artefact->created_at);
-        list.n++;
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    static const struct store_shape SHAPE = {sizeof(struct store_artefact), read_artefact};
+    struct store_rows found;
+    enum sv_status st =
+        read_below(store, scope, trial_id,
+                   "select a.id, a.kind, a.media_type, a.detail, b.id, b.sha256, b.size,"
+                   " rfc3339(a.created_at) from artefact a join blob b on b.id = a.blob_id"
+                   " where a.trial_id = $1 order by a.kind",
+                   &SHAPE, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_artefact_list){found.rows, found.n};
     }
     return st;
 }

@@ -8,9 +8,9 @@
 #include "server/store/list_internal.h"
 #include "server/store/trials.h"
 
-/* Behind number and key; alias r, j from STORE_TRIAL_JOINS. */
+/* Alias r, and j from STORE_TRIAL_JOINS. */
 #define STORE_TRIAL_COLUMNS                                                                        \
-    "r.id, r.job_id, j.number, j.revision, j.dataset_id, j.kind, r.idx, r.parameters,"             \
+    "r.number, r.id, r.job_id, j.number, j.revision, j.dataset_id, j.kind, r.idx, r.parameters,"   \
     " r.seed::text, r.hash, r.notes, r.discarded, r.held, r.state, r.attempt, r.max_attempts,"     \
     " r.fence, r.cancel_requested_at is not null, r.stop_requested_at is not null,"                \
     " r.pause_requested_at is not null, r.step, r.total_steps, r.epoch, r.phase,"                  \
@@ -23,20 +23,21 @@
     " coalesce(a.ended_at, clock_timestamp()) - a.claimed_at)), 0)::float8 as seconds"             \
     " from attempt a where a.trial_id = r.id) a on true"
 
-void store_trial_read(struct sql_reader *reader, struct store_trial *out_trial);
+/* out_row is a struct store_trial. */
+void store_trial_read(struct sql_reader *reader, void *out_row);
 
-/* A list of trials with further columns and joins; the rows begin {number, key, columns}. */
-struct store_trial_query {
-    const struct store_scope *scope;
-    const struct store_trial_filter *filter;
-    const struct store_page *page;
-    const char *columns, *joins;
-};
-SV_MUST_CHECK enum sv_status store_trials_query(struct store *store,
-                                                const struct store_trial_query *query,
-                                                struct store_memory *memory, struct sql_rows *rows,
-                                                size_t *out_n, const char **out_next,
-                                                struct sv_error *err);
+/* What every list of trials has: its predicate and its orders, by enum store_trial_sort. */
+#define STORE_TRIAL_WHERE                                                                          \
+    "r.project_id = $1 and ($5::text is null or r.job_id = ($5::text)::uuid) and"                  \
+    " ($6::text is null or r.state = $6) and ($7::text is null or exists (select 1"                \
+    " from job j where j.id = r.job_id and j.dataset_id = ($7::text)::uuid)) and"                  \
+    " ($8::text is null or r.error_class = $8) and ($9::boolean is null or r.discarded = $9)"
+extern const struct store_order store_trial_orders[];
+SV_MUST_CHECK enum sv_status
+store_trials_read(struct store *store, const struct store_resource *resource,
+                  const struct store_scope *scope, const struct store_trial_filter *filter,
+                  const struct store_page *page, struct store_memory *memory,
+                  struct store_rows *out_rows, struct sv_error *err);
 
 /* SV_ERR_NOT_FOUND unless the trial is one of the project. */
 SV_MUST_CHECK enum sv_status store_trial_exists(struct store *store,

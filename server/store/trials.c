@@ -35,8 +35,10 @@ static void read_progress(struct sql_reader *r, struct store_trial *out)
     out->checkpoint_step = sql_read_int(r);
 }
 
-void store_trial_read(struct sql_reader *r, struct store_trial *out)
+void store_trial_read(struct sql_reader *r, void *row)
 {
+    struct store_trial *out = row;
+    out->number = sql_read_int(r);
     sql_read_id(r, out->id);
     sql_read_id(r, out->job_id);
     out->job_number = sql_read_int(r);
@@ -65,40 +67,11 @@ void store_trial_read(struct sql_reader *r, struct store_trial *out)
     out->seconds = sql_read_real(r);
 }
 
-enum sv_status store_trial_get(struct store *store, const struct store_scope *scope, const char *id,
-                               struct store_memory *memory, struct store_trial *out_trial,
-                               struct sv_error *err)
+static void read_whole(struct sql_reader *r, void *row)
 {
-    enum sv_status st = store_id_check(id, "trial", err);
-    if (st != SV_OK) {
-        return st;
-    }
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_trial trial = {0};
-    sql_text(&params, id);
-    sql_text(&params, scope->project_id);
-    st = store_query(store,
-                     "select r.number, r.resolved, " STORE_TRIAL_COLUMNS
-                     " from trial r" STORE_TRIAL_JOINS " where r.id = $1 and r.project_id = $2",
-                     &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    if (rows.n > 0) {
-        struct sql_reader reader = {.rows = &rows, .memory = memory};
-        trial.number = sql_read_int(&reader);
-        trial.resolved = sql_read_text(&reader);
-        store_trial_read(&reader, &trial);
-        st = store_memory_check(memory, err);
-    } else {
-        st = store_not_found("trial", err);
-    }
-    sql_rows_clear(&rows);
-    if (st == SV_OK) {
-        *out_trial = trial;
-    }
-    return st;
+    struct store_trial *out = row;
+    store_trial_read(r, row);
+    out->resolved = sql_read_text(r);
 }
 
 /* Larger is better or not: rank rises from the best to the worst. */
@@ -106,7 +79,7 @@ enum sv_status store_trial_get(struct store *store, const struct store_scope *sc
     "(r.headline_value * (select case j.headline_direction when 'higher' then " best               \
     " else " worst " end from job j where j.id = r.job_id))"
 
-static const struct store_order ORDERS[] = {
+const struct store_order store_trial_orders[] = {
     [STORE_TRIALS_BY_INDEX] = {"r.number > $3", "r.number", "null"},
     [STORE_TRIALS_NEWEST] = {"r.number < $3", "r.number desc", "null"},
     [STORE_TRIALS_BEST] = STORE_ORDER_NULLABLE(RANK("-1", "1"), "float8"),
@@ -116,33 +89,35 @@ static const struct store_order ORDERS[] = {
     [STORE_TRIALS_FINISHED] = STORE_ORDER_NULLABLE("r.finished_at", "timestamptz"),
 };
 
-enum sv_status store_trials_query(struct store *store, const struct store_trial_query *query,
-                                  struct store_memory *memory, struct sql_rows *rows, size_t *out_n,
-                                  const char **out_next, struct sv_error *err)
+static const struct store_resource TRIALS = {
+    .what = "trial",
+    .table = "trial",
+    .columns = STORE_TRIAL_COLUMNS,
+    .joins = STORE_TRIAL_JOINS,
+    .where = STORE_TRIAL_WHERE,
+    .orders = store_trial_orders,
+    .row = {sizeof(struct store_trial), store_trial_read},
+    .more = ", r.resolved",
+    .read_one = read_whole,
+};
+
+enum sv_status store_trial_get(struct store *store, const struct store_scope *scope, const char *id,
+                               struct store_memory *memory, struct store_trial *out_trial,
+                               struct sv_error *err)
 {
-    const struct store_trial_filter *filter = query->filter;
-    struct sql_params params = {0};
-    enum sv_status st = store_list_begin(query->scope, query->page, memory, &params, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    sql_text(&params, filter->job_id);
-    sql_text(&params, filter->state);
-    sql_text(&params, filter->dataset_id);
-    sql_text(&params, filter->error_class);
-    sql_text(&params, filter->discarded < 0 ? NULL : filter->discarded ? "t" : "f");
-    struct store_list_query list = {
-        .columns = query->columns,
-        .table = "trial",
-        .where = "r.project_id = $1 and ($5::text is null or r.job_id = ($5::text)::uuid) and"
-                 " ($6::text is null or r.state = $6) and ($7::text is null or exists (select 1"
-                 " from job j where j.id = r.job_id and j.dataset_id = ($7::text)::uuid)) and"
-                 " ($8::text is null or r.error_class = $8) and"
-                 " ($9::boolean is null or r.discarded = $9)",
-        .joins = query->joins,
-        .order = &ORDERS[filter->sort],
-        .page = query->page};
-    return store_list_run(store, &list, &params, memory, rows, out_n, out_next, err);
+    return store_one_read(store, &TRIALS, scope, id, memory, out_trial, err);
+}
+
+enum sv_status store_trials_read(struct store *store, const struct store_resource *resource,
+                                 const struct store_scope *scope,
+                                 const struct store_trial_filter *filter,
+                                 const struct store_page *page, struct store_memory *memory,
+                                 struct store_rows *out_rows, struct sv_error *err)
+{
+    const char *const filters[] = {filter->job_id, filter->state, filter->dataset_id,
+                                   filter->error_class, store_flag_filter(filter->discarded)};
+    struct store_listing listing = {scope, page, (int)filter->sort, STORE_FILTERS(filters)};
+    return store_list_read(store, resource, &listing, memory, out_rows, err);
 }
 
 enum sv_status store_trials_list(struct store *store, const struct store_scope *scope,
@@ -150,28 +125,10 @@ enum sv_status store_trials_list(struct store *store, const struct store_scope *
                                  const struct store_page *page, struct store_memory *memory,
                                  struct store_trial_list *out_list, struct sv_error *err)
 {
-    struct sql_rows rows = {0};
-    struct store_trial_list list = {0};
-    struct store_trial_query query = {.scope = scope,
-                                      .filter = filter,
-                                      .page = page,
-                                      .columns = STORE_TRIAL_COLUMNS,
-                                      .joins = STORE_TRIAL_JOINS};
-    enum sv_status st = store_trials_query(store, &query, memory, &rows, &list.n, &list.next, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, list.n, sizeof *list.rows);
-    for (size_t i = 0; list.rows && i < list.n; i++) {
-        struct sql_reader reader = {.rows = &rows, .row = (int)i, .memory = memory};
-        list.rows[i].number = sql_read_int(&reader);
-        sql_skip(&reader);
-        store_trial_read(&reader, &list.rows[i]);
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    struct store_rows found;
+    enum sv_status st = store_trials_read(store, &TRIALS, scope, filter, page, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_trial_list){found.rows, found.n, found.next};
     }
     return st;
 }
@@ -212,7 +169,7 @@ static enum sv_status patch_tx(struct store_conn *conn, void *ctx, struct sv_err
     sql_text(&params, annotation->id);
     sql_text(&params, annotation->scope->project_id);
     sql_text(&params, annotation->notes);
-    sql_text(&params, annotation->discarded < 0 ? NULL : annotation->discarded ? "t" : "f");
+    sql_text(&params, store_flag_filter(annotation->discarded));
     enum sv_status st = sql_run(conn,
                                 "update trial set notes = coalesce($3, notes), discarded ="
                                 " coalesce($4::boolean, discarded) where id = $1 and"
@@ -249,8 +206,9 @@ enum sv_status store_trial_patch(struct store *store, const struct store_scope *
 
 /* ---- attempts ---- */
 
-static void read_attempt(struct sql_reader *r, struct store_attempt *out)
+static void read_attempt(struct sql_reader *r, void *row)
 {
+    struct store_attempt *out = row;
     out->fence = sql_read_int(r);
     out->n = sql_read_int(r);
     sql_read_id(r, out->worker_id);
@@ -278,30 +236,20 @@ enum sv_status store_attempts_list(struct store *store, const struct store_scope
     if (st != SV_OK) {
         return st;
     }
+    static const struct store_shape SHAPE = {sizeof(struct store_attempt), read_attempt};
     struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_attempt_list list = {0};
+    struct store_rows found;
     sql_text(&params, trial_id);
-    st = store_query(store,
-                     "select a.fence, a.n, a.worker_id, w.host, a.core_build, a.core_type,"
-                     " a.instruction_set, a.libraries, a.cpu, a.threads, rfc3339(a.claimed_at),"
-                     " rfc3339(a.ended_at), coalesce(a.resumed_step, -1), a.bits_may_differ,"
-                     " a.outcome, a.error_class, a.error_text from attempt a"
-                     " join worker w on w.id = a.worker_id where a.trial_id = $1 order by a.fence",
-                     &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, (size_t)rows.n, sizeof *list.rows);
-    for (int i = 0; list.rows && i < rows.n; i++) {
-        struct sql_reader reader = {.rows = &rows, .row = i, .memory = memory};
-        read_attempt(&reader, &list.rows[i]);
-        list.n++;
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    st = store_read_rows(
+        store,
+        "select a.fence, a.n, a.worker_id, w.host, a.core_build, a.core_type,"
+        " a.instruction_set, a.libraries, a.cpu, a.threads, rfc3339(a.claimed_at),"
+        " rfc3339(a.ended_at), coalesce(a.resumed_step, -1), a.bits_may_differ,"
+        " a.outcome, a.error_class, a.error_text from attempt a"
+        " join worker w on w.id = a.worker_id where a.trial_id = $1 order by a.fence",
+        &params, &SHAPE, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_attempt_list){found.rows, found.n};
     }
     return st;
 }
