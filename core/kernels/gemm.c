@@ -109,6 +109,19 @@ size_t nn_gemm_workspace(size_t m, size_t n, size_t k, size_t lanes)
     return slices > 1 ? slices * nn_bytes(m * n, sizeof(nn_real)) : 0;
 }
 
+/* More slices begin where the sum holds one more; within such a stretch tiles only get more and
+ * slices fewer, and a sum of WANTED_CHUNKS slices has them all. */
+size_t nn_gemm_workspace_up_to(size_t m, size_t n, size_t k_max)
+{
+    size_t slices = 1;
+    for (size_t i = 1; i <= WANTED_CHUNKS && i * SLICE_DEPTH <= k_max; i++) {
+        struct cut cut = cut_product(m, n, i * SLICE_DEPTH);
+        slices = nn_max(
+            slices, nn_min(i, WANTED_CHUNKS / nn_min(WANTED_CHUNKS, cut.tiles_m * cut.tiles_n)));
+    }
+    return slices > 1 ? slices * nn_bytes(m * n, sizeof(nn_real)) : 0;
+}
+
 struct product {
     const struct nn_exec *exec;
     const struct nn_gemm *gemm;

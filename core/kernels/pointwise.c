@@ -109,16 +109,13 @@ struct dropout_run {
     size_t ldy, ldx, chunk_rows, chunks_per_sample;
 };
 
-static void dropout_chunk(void *ctx, size_t chunk, size_t lane)
+/* Some rows of a sample, the first of them the sample's `within`-th. */
+static void drop_rows(const struct dropout_run *p, uint64_t sample, size_t within, size_t row,
+                      size_t rows)
 {
-    (void)lane;
-    const struct dropout_run *p = ctx;
     const struct nn_dropout *d = p->dropout;
-    size_t sample = chunk / p->chunks_per_sample;
-    size_t within = chunk % p->chunks_per_sample * p->chunk_rows;
-    size_t row = sample * d->rows_per_sample + within;
     struct nn_dropout_args args = {.columns = d->columns, .accumulate = d->accumulate};
-    args.rows = nn_min(p->chunk_rows, d->rows_per_sample - within);
+    args.rows = rows;
     args.first = within * d->columns;
     args.y = p->y + row * p->ldy;
     args.x = p->x + row * p->ldx;
@@ -133,6 +130,28 @@ static void dropout_chunk(void *ctx, size_t chunk, size_t lane)
     p->exec->kernels->dropout(&args);
 }
 
+static void dropout_chunk(void *ctx, size_t chunk, size_t lane)
+{
+    (void)lane;
+    const struct dropout_run *p = ctx;
+    const struct nn_dropout *d = p->dropout;
+    size_t sample = chunk / p->chunks_per_sample;
+    size_t within = chunk % p->chunks_per_sample * p->chunk_rows;
+    drop_rows(p, sample, within, sample * d->rows_per_sample + within,
+              nn_min(p->chunk_rows, d->rows_per_sample - within));
+}
+
+/* A chunk is one step of all sequences. */
+static void dropout_step(void *ctx, size_t step, size_t lane)
+{
+    (void)lane;
+    const struct dropout_run *p = ctx;
+    const struct nn_dropout *d = p->dropout;
+    for (size_t k = 0; k < d->active[step]; k++) {
+        drop_rows(p, d->samples[k], step, d->starts[step] + k, 1);
+    }
+}
+
 void nn_dropout(const struct nn_exec *exec, const struct nn_dropout *dropout, nn_real *y,
                 size_t ldy, const nn_real *x, size_t ldx)
 {
@@ -140,6 +159,10 @@ void nn_dropout(const struct nn_exec *exec, const struct nn_dropout *dropout, nn
     run.y = y;
     run.ldy = ldy;
     run.ldx = ldx;
+    if (dropout->steps > 0) {
+        nn_parallel_for(exec->pool, dropout->steps, dropout_step, &run);
+        return;
+    }
     run.chunk_rows = nn_min(dropout->rows_per_sample, nn_rows_per_chunk(dropout->columns));
     run.chunks_per_sample = nn_div_up(dropout->rows_per_sample, nn_max(1, run.chunk_rows));
     size_t samples = dropout->rows / nn_max(1, dropout->rows_per_sample);

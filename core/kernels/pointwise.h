@@ -48,6 +48,10 @@ struct nn_dropout {
     size_t rows_per_sample; /* pixels of an image */
     size_t rows, columns;
     bool accumulate;
+    /* Sequences packed time-major (steps > 0, rows and rows_per_sample not read): the k-th row of
+     * step t is row starts[t] + k, step t of sample first_sample + samples[k]; k < active[t]. */
+    size_t steps;
+    const size_t *starts, *active, *samples;
 };
 void nn_dropout(const struct nn_exec *exec, const struct nn_dropout *dropout, nn_real *y,
                 size_t ldy, const nn_real *x, size_t ldx);

@@ -8,6 +8,7 @@
 #define NN_KERNELS_TABLE_H
 
 #include "core/kernels/exec.h"
+#include "core/kernels/table_lstm.h"
 
 /* NN_KERNEL_ROWS(X): X(name, tag of its struct of arguments). */
 #define NN_KERNEL_ROWS(X)                                                                          \
@@ -33,6 +34,8 @@
     X(softmax, nn_map_args)                                                                        \
     X(softmax_gradient, nn_map_args)                                                               \
     X(cross_entropy, nn_cross_entropy_args)                                                        \
+    X(lstm, nn_lstm_args)                                                                          \
+    X(lstm_gradient, nn_lstm_gradient_args)                                                        \
     X(fill, nn_vector_args)                                                                        \
     X(scale, nn_vector_args)                                                                       \
     X(clamp, nn_vector_args)                                                                       \

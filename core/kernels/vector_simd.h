@@ -67,6 +67,57 @@ ALWAYS_INLINE vf vf_fma(vf a, vf b, vf c)
     return _mm512_fmadd_ps(a, b, c);
 }
 
+ALWAYS_INLINE vf vf_mul(vf a, vf b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+ALWAYS_INLINE vf vf_div(vf a, vf b)
+{
+    return _mm512_div_ps(a, b);
+}
+
+/* b where either is NaN */
+ALWAYS_INLINE vf vf_min(vf a, vf b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+ALWAYS_INLINE vf vf_max(vf a, vf b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+/* to the nearest whole number */
+ALWAYS_INLINE vf vf_round(vf x)
+{
+    return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* x * 2^n for whole n in [-126, 127] */
+ALWAYS_INLINE vf vf_times_power(vf x, vf n)
+{
+    return _mm512_scalef_ps(x, n);
+}
+
+ALWAYS_INLINE vf vf_abs(vf x)
+{
+    return _mm512_abs_ps(x);
+}
+
+/* The size of x with the sign of sign. */
+ALWAYS_INLINE vf vf_with_sign(vf x, vf sign)
+{
+    __m512 bit = _mm512_set1_ps(-0.0F);
+    return _mm512_or_ps(_mm512_andnot_ps(bit, x), _mm512_and_ps(bit, sign));
+}
+
+/* a < b ? x : y */
+ALWAYS_INLINE vf vf_where_less(vf a, vf b, vf x, vf y)
+{
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), y, x);
+}
+
 /* max(x, 0); a NaN stays */
 ALWAYS_INLINE vf vf_relu(vf x)
 {
@@ -155,6 +206,58 @@ ALWAYS_INLINE vf vf_sub(vf a, vf b)
 ALWAYS_INLINE vf vf_fma(vf a, vf b, vf c)
 {
     return _mm256_fmadd_ps(a, b, c);
+}
+
+ALWAYS_INLINE vf vf_mul(vf a, vf b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+ALWAYS_INLINE vf vf_div(vf a, vf b)
+{
+    return _mm256_div_ps(a, b);
+}
+
+/* b where either is NaN */
+ALWAYS_INLINE vf vf_min(vf a, vf b)
+{
+    return _mm256_min_ps(a, b);
+}
+
+ALWAYS_INLINE vf vf_max(vf a, vf b)
+{
+    return _mm256_max_ps(a, b);
+}
+
+/* to the nearest whole number */
+ALWAYS_INLINE vf vf_round(vf x)
+{
+    return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* x * 2^n for whole n in [-126, 127] */
+ALWAYS_INLINE vf vf_times_power(vf x, vf n)
+{
+    __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+    return _mm256_mul_ps(x, _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23)));
+}
+
+ALWAYS_INLINE vf vf_abs(vf x)
+{
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0F), x);
+}
+
+/* The size of x with the sign of sign. */
+ALWAYS_INLINE vf vf_with_sign(vf x, vf sign)
+{
+    __m256 bit = _mm256_set1_ps(-0.0F);
+    return _mm256_or_ps(_mm256_andnot_ps(bit, x), _mm256_and_ps(bit, sign));
+}
+
+/* a < b ? x : y */
+ALWAYS_INLINE vf vf_where_less(vf a, vf b, vf x, vf y)
+{
+    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
 }
 
 /* max(x, 0); a NaN stays */

@@ -54,6 +54,17 @@ void ref_softmax_gradient(double *d_x, const nn_real *d_y, size_t ldd_y, const n
 double ref_cross_entropy(double *d_logits, double *probabilities, const nn_real *x, size_t ldx,
                          const uint32_t *labels, size_t rows, size_t classes, double factor);
 
+/* ---- ref_lstm.c ---- */
+
+/* gates [rows, 4 units] activated, c and h [rows, units]; all written. */
+void ref_lstm_forward(const struct nn_lstm *l, double *gates, double *c, double *h);
+/* Added to; as shaped in nn_lstm. d_y [rows, units]. */
+struct ref_lstm_gradient {
+    double *d_x, *d_w_ih, *d_w_hh, *d_bias;
+};
+void ref_lstm_backward(const struct nn_lstm *l, const double *gates, const double *c,
+                       const double *h, const double *d_y, struct ref_lstm_gradient *out);
+
 /* ---- ref_random.c ---- */
 
 /* y added to. */

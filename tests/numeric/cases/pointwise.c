@@ -116,6 +116,45 @@ static void dropout(struct numeric *t)
     }
 }
 
+/* A sequence's mask is that of an image with as many rows, whatever its batch mates. */
+static void dropout_of_sequences(struct numeric *t)
+{
+    static const size_t active[] = {4, 3, 3, 1}, starts[] = {0, 4, 7, 10, 11};
+    static const size_t samples[] = {2, 0, 3, 1}, lengths[] = {4, 3, 3, 1};
+    for (size_t i = 0; i < 6; i++) {
+        size_t columns = (size_t[]){1, 50, 129}[i / 2];
+        struct nn_dropout d = {.rate = 0.4, .seed = 99 + i, .epoch = 7, .layer = 2};
+        d.first_sample = 1000;
+        d.columns = columns;
+        d.accumulate = i % 2 == 1;
+        d.steps = 4;
+        d.active = active;
+        d.starts = starts;
+        d.samples = samples;
+        struct field x = numeric_field(t, 11, columns, i % 3), y = numeric_field(t, 11, columns, 2);
+        double *expected = numeric_doubles(t, y);
+        for (size_t k = 0; k < 4; k++) {
+            struct field alone = numeric_field(t, lengths[k], columns, 0);
+            for (size_t e = 0; e < lengths[k] * columns; e++) {
+                alone.data[e] = x.data[(starts[e / columns] + k) * x.ld + e % columns];
+            }
+            numeric_sealed(t, alone);
+            struct nn_dropout one = {.rate = d.rate, .seed = d.seed, .epoch = 7, .layer = 2};
+            one.first_sample = 1000 + samples[k];
+            one.rows = one.rows_per_sample = lengths[k];
+            one.columns = columns;
+            double *dropped = numeric_array(t, lengths[k] * columns, sizeof *dropped);
+            ref_dropout(dropped, &one, alone.data, alone.ld);
+            for (size_t e = 0; e < lengths[k] * columns; e++) {
+                double *to = &expected[(starts[e / columns] + k) * columns + e % columns];
+                *to = dropped[e] + (d.accumulate ? *to : 0);
+            }
+        }
+        nn_dropout(&t->exec, &d, y.data, y.ld, x.data, x.ld);
+        numeric_compare(t, y, expected, 0, "dropout of sequences columns=%zu", columns);
+    }
+}
+
 static void normalize(struct numeric *t)
 {
     static const size_t shapes[][3] = {{784, 1, 0}, {30, 3, 0}, {17, 3, 2},
@@ -216,6 +255,7 @@ const struct numeric_case pointwise_cases[] = {
     {"relu", "relu", relu},
     {"relu_gradient", "relu_gradient", relu_gradient},
     {"dropout", "dropout", dropout},
+    {"dropout_of_sequences", "dropout", dropout_of_sequences},
     {"normalize_u8", "normalize_u8", normalize},
     {"fill", "fill", fill},
     {"scale", "scale", scale},

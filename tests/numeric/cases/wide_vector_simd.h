@@ -66,6 +66,66 @@ ALWAYS_INLINE vf vf_fma(vf a, vf b, vf c)
     return (vf){_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
 }
 
+ALWAYS_INLINE vf vf_mul(vf a, vf b)
+{
+    return (vf){_mm256_mul_ps(a.low, b.low), _mm256_mul_ps(a.high, b.high)};
+}
+
+ALWAYS_INLINE vf vf_div(vf a, vf b)
+{
+    return (vf){_mm256_div_ps(a.low, b.low), _mm256_div_ps(a.high, b.high)};
+}
+
+ALWAYS_INLINE vf vf_min(vf a, vf b)
+{
+    return (vf){_mm256_min_ps(a.low, b.low), _mm256_min_ps(a.high, b.high)};
+}
+
+ALWAYS_INLINE vf vf_max(vf a, vf b)
+{
+    return (vf){_mm256_max_ps(a.low, b.low), _mm256_max_ps(a.high, b.high)};
+}
+
+ALWAYS_INLINE vf vf_round(vf x)
+{
+    return (vf){_mm256_round_ps(x.low, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
+                _mm256_round_ps(x.high, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
+
+ALWAYS_INLINE __m256 half_times_power(__m256 x, __m256 n)
+{
+    __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+    return _mm256_mul_ps(x, _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23)));
+}
+
+ALWAYS_INLINE vf vf_times_power(vf x, vf n)
+{
+    return (vf){half_times_power(x.low, n.low), half_times_power(x.high, n.high)};
+}
+
+ALWAYS_INLINE vf vf_abs(vf x)
+{
+    return (vf){_mm256_andnot_ps(_mm256_set1_ps(-0.0F), x.low),
+                _mm256_andnot_ps(_mm256_set1_ps(-0.0F), x.high)};
+}
+
+ALWAYS_INLINE __m256 half_with_sign(__m256 x, __m256 sign)
+{
+    __m256 bit = _mm256_set1_ps(-0.0F);
+    return _mm256_or_ps(_mm256_andnot_ps(bit, x), _mm256_and_ps(bit, sign));
+}
+
+ALWAYS_INLINE vf vf_with_sign(vf x, vf sign)
+{
+    return (vf){half_with_sign(x.low, sign.low), half_with_sign(x.high, sign.high)};
+}
+
+ALWAYS_INLINE vf vf_where_less(vf a, vf b, vf x, vf y)
+{
+    return (vf){_mm256_blendv_ps(y.low, x.low, _mm256_cmp_ps(a.low, b.low, _CMP_LT_OQ)),
+                _mm256_blendv_ps(y.high, x.high, _mm256_cmp_ps(a.high, b.high, _CMP_LT_OQ))};
+}
+
 ALWAYS_INLINE vf vf_relu(vf x)
 {
     return (vf){_mm256_max_ps(_mm256_setzero_ps(), x.low),
