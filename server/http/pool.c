@@ -117,6 +117,20 @@ enum sv_status http_pool_start(struct http_server *server, struct sv_error *err)
     return SV_OK;
 }
 
+/* What no thread took before the end. I/O threads still run, and give back places they reserved. */
+static struct http_exchange *take_left(struct http_server *server)
+{
+    (void)pthread_mutex_lock(&server->mutex);
+    struct http_exchange *ex = server->head;
+    if (ex) {
+        server->head = ex->next;
+        server->tail = server->head ? server->tail : NULL;
+        server->queued--;
+    }
+    (void)pthread_mutex_unlock(&server->mutex);
+    return ex;
+}
+
 void http_pool_stop(struct http_server *server)
 {
     (void)pthread_mutex_lock(&server->mutex);
@@ -129,13 +143,9 @@ void http_pool_stop(struct http_server *server)
     free(server->threads);
     server->threads = NULL;
     server->thread_count = 0;
-    while (server->head) { /* nobody else is left who could touch it */
-        struct http_exchange *ex = server->head;
-        server->head = ex->next;
-        server->queued--;
+    for (struct http_exchange *ex; (ex = take_left(server));) {
         http_exchange_abandon(ex);
     }
-    server->tail = NULL;
 }
 
 void http_exchange_resume(struct http_exchange *ex)
