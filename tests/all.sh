@@ -1,12 +1,23 @@
 #!/bin/bash
-# Everything that CI runs, suite after suite; goes on after a failure and closes with the sum.
+# Everything that CI runs, suite after suite; goes on after a failure. Whoever sees only the end of
+# the output sees what failed: the sum comes last, before it a line for each failure.
 # usage: all.sh   (from make test, which installs what it needs first)
 set -u
 cd "$(dirname "$0")/.." || exit 2
 export WERROR=-Werror ASSAY_TEST_DATA=${ASSAY_TEST_DATA:-$PWD/../shared/data}
 logs=build/logs
 mkdir -p "$logs"
-passed=0 failed=0 began=$(date +%s)
+passed=0 failed=0 began=$(date +%s) failures=()
+
+# failures_of NAME LOG: a line for each failure that the suite's output tells, else its last words.
+failures_of() {
+    local name=$1 log=$2 lines
+    lines=$(grep '^FAILED: ' "$log")
+    [ -n "$lines" ] || lines=$(grep -E '^(FAILED|ERROR) ' "$log")
+    [ -n "$lines" ] || lines=$(grep -E '(^|[ :])error:|Traceback|^make.*\*\*\*' "$log" | head -n 3)
+    [ -n "$lines" ] || lines=$(tail -n 2 "$log")
+    printf '%s\n' "$lines" | sed -E "s/^(FAILED|ERROR)[: ]+//; s/^/FAILED: $name: /" | cut -c 1-240
+}
 
 # suite NAME COMMAND...: runs it, adds up the last "N passed[, N failed]" line of its output.
 suite() {
@@ -27,6 +38,7 @@ suite() {
     if [ "$f" -ne 0 ]; then
         echo "--- $log"
         tail -n 60 "$log"
+        mapfile -t -O "${#failures[@]}" failures < <(failures_of "$name" "$log")
     fi
 }
 
@@ -41,5 +53,9 @@ suite api-asan make MODE=asan api-bad
 suite tsan make -j"$(nproc)" MODE=tsan unit-server
 
 echo "$(($(date +%s) - began)) seconds"
+if [ "${#failures[@]}" -gt 0 ]; then
+    printf '%s\n' "${failures[@]:0:8}"
+    [ "${#failures[@]}" -le 8 ] || echo "and $((${#failures[@]} - 8)) more above"
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

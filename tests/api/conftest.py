@@ -165,7 +165,7 @@ def long_job(dataset, **fields):
     return spec(dataset, **{"training": {"epochs": 100000, "batch_size": 8, "solver": "sgdm"}, **fields})
 
 
-def wait_until(condition, timeout=60, every=0.1):
+def wait_until(condition, timeout=120, every=0.1):
     import time
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:

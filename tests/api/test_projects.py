@@ -100,4 +100,4 @@ def test_a_revoked_token_ends(team):
     assert daemon.request("GET", "/v1/jobs", headers=headers).status_code == 200
     run("revoke", "--project", "red", "--id", token_id)
     from conftest import wait_until
-    wait_until(lambda: daemon.request("GET", "/v1/jobs", headers=headers).status_code == 401, timeout=30)
+    wait_until(lambda: daemon.request("GET", "/v1/jobs", headers=headers).status_code == 401)

@@ -96,6 +96,7 @@ def main():
     seed = options.seed if options.seed is not None else int(time.time())
     rng = random.Random(seed)
     passed = failed = 0
+    failures = []
     with Daemon(**OPTIONS) as daemon:
         dataset = daemon.create_dataset(blobs_idx(n_train=1500, n_test=300, side=20), "idx")["id"]
         first = daemon.submit(spec(dataset))
@@ -105,12 +106,16 @@ def main():
         for role in options.roles.split(","):
             found = run_role(daemon, role, options.kills, dataset, expected, rng)
             broken = violated(daemon)
+            failures += [f"{role}: {text}" for text in found if text]
+            failures += [f"{role}: broken invariant {name}: {rows}" for name, rows in broken]
             passed += found.count("") + (not broken)
             failed += len(found) - found.count("") + bool(broken)
             print_row(role=role, kills=options.kills, jobs=len(found), values_each=len(expected), seed=seed,
                       different=[f for f in found if f], invariants=[name for name, _ in broken])
         if failed:
             print(daemon.tail(8000))
+    for failure in failures:
+        print(f"FAILED: {failure}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -2,7 +2,7 @@
 # Every lint, each counted as one check; goes on after a failure. Closes with "N passed, N failed".
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-passed=0 failed=0
+passed=0 failed=0 failures=
 check() { # name command...
     local name=$1 out
     shift
@@ -12,6 +12,7 @@ check() { # name command...
     else
         failed=$((failed + 1))
         printf 'FAILED  %s\n%s\n' "$name" "$out"
+        failures+="FAILED: $name: ${out%%$'\n'*}"$'\n'
     fi
 }
 c_files=$(git ls-files '*.c' '*.h')
@@ -33,5 +34,6 @@ check mutants tests/mutants/run.py --apply-only
 check cases tests/lint/check_cases.py
 check tidy make -s -j"$(nproc)" tidy
 
+printf '%s' "$failures" # once more, where the end is all that one sees
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

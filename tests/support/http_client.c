@@ -231,7 +231,7 @@ struct test_reply test_ask(const struct test_http *t, const char *method, const 
                    headers ? headers : "", length);
     test_send_text(fd, head);
     test_send_text(fd, body ? body : "");
-    struct test_reply reply = test_receive(fd, 5000, strcmp(method, "HEAD") == 0);
+    struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, strcmp(method, "HEAD") == 0);
     (void)close(fd);
     return reply;
 }

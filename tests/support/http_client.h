@@ -11,6 +11,7 @@
 
 #include "server/config/config.h"
 #include "server/http/http.h"
+#include "tests/support/patience.h"
 
 /* A server in this process. */
 struct test_http {

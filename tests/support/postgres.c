@@ -14,20 +14,12 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/support/cmocka_all.h"
+#include "tests/support/patience.h"
 
 #define PG_BIN "/usr/lib/postgresql/15/bin/"
-
-enum { START_TRIES = 1000, TRY_MS = 10 };
-
-static void pause_ms(long ms)
-{
-    struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (ms % 1000) * 1000000};
-    (void)nanosleep(&time, NULL);
-}
 
 /* Forks and executes argv as user postgres when we are root, its output into directory/log. */
 static pid_t spawn(const char *directory, const char *const argv[])
@@ -73,12 +65,12 @@ void test_postgres_start(struct test_postgres *postgres)
         "listen_addresses=",   "-c", "fsync=off", "-c", "max_connections=60", "-c",
         "shared_buffers=32MB", NULL};
     postgres->pid = spawn(postgres->directory, argv);
-    for (int i = 0; i < START_TRIES; i++) {
+    int64_t until = test_patience();
+    do {
         if (server_answers(postgres)) {
             return;
         }
-        pause_ms(TRY_MS);
-    }
+    } while (test_patience_lasts(until));
     fail_msg("PostgreSQL did not start in %s", postgres->directory);
 }
 

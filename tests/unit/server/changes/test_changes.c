@@ -13,7 +13,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "server/base/clock.h"
 #include "server/http/query.h"
 #include "tests/support/cmocka_all.h"
 #include "tests/support/http_client.h"
@@ -204,8 +203,8 @@ static size_t map_entries;
 
 static bool await_listening(bool wanted)
 {
-    for (int i = 0; i < 400 && changes_is_listening(changes) != wanted; i++) {
-        sv_clock_sleep_ms(5);
+    for (int64_t until = test_patience();
+         changes_is_listening(changes) != wanted && test_patience_lasts(until);) {
     }
     return changes_is_listening(changes) == wanted;
 }
@@ -255,12 +254,12 @@ static int teardown(void **state)
 static bool await_revision(const char *id, int64_t wanted)
 {
     int64_t revision = -1;
-    for (int i = 0; i < 400; i++) {
+    int64_t until = test_patience();
+    do {
         if (changes_revision(changes, PROJECT, id, &revision) && revision == wanted) {
             return true;
         }
-        sv_clock_sleep_ms(5);
-    }
+    } while (test_patience_lasts(until));
     return false;
 }
 
@@ -376,19 +375,19 @@ static int ask(const struct test_http *t, const char *path)
 static void await_parked(const struct test_http *t, size_t n)
 {
     struct http_stats stats = {0};
-    for (int i = 0; i < 400; i++) {
+    int64_t until = test_patience();
+    do {
         http_server_stats(t->server, &stats);
         if (stats.parked == n) {
             return;
         }
-        sv_clock_sleep_ms(5);
-    }
+    } while (test_patience_lasts(until));
     fail_msg("%zu parked instead of %zu", (size_t)stats.parked, n);
 }
 
 static void expect_body(int fd, const char *text)
 {
-    struct test_reply reply = test_receive(fd, 3000, false);
+    struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
     if (reply.status != 200 || !strstr(reply.body, text)) {
         fail_msg("'%s' instead of '%s'", reply.text, text);
     }
@@ -496,7 +495,7 @@ static void *hammer(void *arg)
     int fd = test_connect(t);
     while (atomic_load(&hammering)) {
         test_send_text(fd, "GET /job HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        struct test_reply reply = test_receive(fd, 3000, false);
+        struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
         assert_int_equal(reply.status, 200);
         test_reply_free(&reply);
     }

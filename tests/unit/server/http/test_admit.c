@@ -282,7 +282,7 @@ static void test_rows(void **state)
         const struct raw_row *row = &ROWS[i];
         int fd = test_connect(t);
         test_send(fd, row->request, row->size ? row->size : strlen(row->request));
-        struct test_reply reply = test_receive(fd, 3000, false);
+        struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
         if (reply.status != row->status) {
             fail_msg("%s: %d instead of %d: %s", row->name, reply.status, row->status, reply.text);
         }
@@ -299,7 +299,7 @@ static void test_rows(void **state)
         if (!row->closes && row->status < 500) {
             test_reply_free(&reply);
             test_send_text(fd, "GET /a HTTP/1.1\r\n" H "\r\n");
-            reply = test_receive(fd, 3000, false);
+            reply = test_receive(fd, TEST_PATIENCE_MS, false);
             if (reply.status != 200) {
                 fail_msg("%s: the connection is not usable afterwards", row->name);
             }
@@ -324,11 +324,11 @@ static void test_no_smuggling(void **state)
         int fd = test_connect(t);
         test_send_text(fd, heads[i]);
         test_send_text(fd, "GET /v1/named/smuggled/x HTTP/1.1\r\n" H "\r\n");
-        struct test_reply reply = test_receive(fd, 3000, false);
+        struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
         assert_int_equal(reply.status, 400);
         assert_null(strstr(reply.text, "smuggled"));
         test_reply_free(&reply);
-        reply = test_receive(fd, 1000, false);
+        reply = test_receive(fd, TEST_PATIENCE_MS, false);
         if (reply.size && strstr(reply.text, "smuggled")) {
             fail_msg("row %zu: the hidden request was run", i);
         }
@@ -366,7 +366,7 @@ static void test_sizes(void **state)
         n += (size_t)sprintf(request + n, "\r\n");
         int fd = test_connect(t);
         test_send(fd, request, n);
-        struct test_reply reply = test_receive(fd, 3000, false);
+        struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
         if (reply.status != rows[i].status) {
             fail_msg("row %zu: %d instead of %d", i, reply.status, rows[i].status);
         }
@@ -458,7 +458,7 @@ static void test_slow_arrival(void **state)
             for (size_t at = 0; at < n; at += pieces[k]) {
                 test_send(fd, request + at, at + pieces[k] < n ? pieces[k] : n - at);
             }
-            struct test_reply reply = test_receive(fd, 3000, false);
+            struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
             if (reply.status != 200) {
                 fail_msg("header of %zu in pieces of %zu: %d", header, pieces[k], reply.status);
             }

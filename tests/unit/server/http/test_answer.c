@@ -313,7 +313,7 @@ static void test_B27_head_everywhere(void **state)
         (void)snprintf(request, sizeof request, "HEAD %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
                        ROUTES[i].pattern);
         test_send_text(fd, request);
-        struct test_reply head = test_receive(fd, 3000, true);
+        struct test_reply head = test_receive(fd, TEST_PATIENCE_MS, true);
         if (head.status != get.status) {
             fail_msg("HEAD %s: %d, GET %d", ROUTES[i].pattern, head.status, get.status);
         }
@@ -332,7 +332,7 @@ static void test_B27_head_everywhere(void **state)
             fd = test_connect(t);
         }
         test_send_text(fd, "GET /json HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        struct test_reply next = test_receive(fd, 3000, false);
+        struct test_reply next = test_receive(fd, TEST_PATIENCE_MS, false);
         if (next.status != 200) {
             fail_msg("HEAD %s: the connection is not usable afterwards", ROUTES[i].pattern);
         }
@@ -510,7 +510,7 @@ static void test_recall(void **state)
     for (int i = 0; i < 5; i++) {
         test_send_text(fd, "GET /recalled?known=1 HTTP/1.1\r\nHost: localhost\r\n"
                            "Authorization: Bearer kept\r\n\r\n");
-        struct test_reply reply = test_receive(fd, 3000, false);
+        struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
         assert_int_equal(reply.status, 200);
         test_reply_free(&reply);
     }

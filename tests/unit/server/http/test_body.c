@@ -175,7 +175,7 @@ static void expect_upload(const struct test_http *t, size_t n, size_t chunk)
         test_send_text(fd, head);
         test_send(fd, bytes, n);
     }
-    struct test_reply reply = test_receive(fd, 5000, false);
+    struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
     if (reply.status != 200) {
         fail_msg("%zu bytes in chunks of %zu: %d %s", n, chunk, reply.status, reply.text);
     }
@@ -188,7 +188,7 @@ static void expect_upload(const struct test_http *t, size_t n, size_t chunk)
     test_reply_free(&reply);
     /* the connection is still in step */
     test_send_text(fd, "GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    reply = test_receive(fd, 5000, false);
+    reply = test_receive(fd, TEST_PATIENCE_MS, false);
     assert_int_equal(reply.status, 404);
     test_reply_free(&reply);
     (void)close(fd);
@@ -284,7 +284,7 @@ static void test_caps(void **state)
         test_send_text(fd, "PUT /small HTTP/1.1\r\nHost: localhost\r\n" TYPE
                            "Authorization: Bearer secret\r\nTransfer-Encoding: chunked\r\n\r\n");
         send_chunks(fd, bytes, sizes[i], 4096);
-        reply = test_receive(fd, 5000, false);
+        reply = test_receive(fd, TEST_PATIENCE_MS, false);
         if (sizes[i] == 1000) {
             assert_int_equal(reply.status, 200);
         } else if (sizes[i] < (1 << 20)) {
@@ -322,7 +322,7 @@ static void test_json_caps(void **state)
             } else {
                 test_send(fd, body, n);
             }
-            struct test_reply reply = test_receive(fd, 5000, false);
+            struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
             if (reply.status != (n <= megabyte ? 200 : 413)) {
                 fail_msg("%zu bytes, chunked %d: %d", n, chunked, reply.status);
             }
@@ -378,13 +378,13 @@ static void test_small_refused_bodies_are_dropped(void **state)
                        rows[i].path, rows[i].headers, rows[i].size);
         test_send_text(fd, head);
         test_send(fd, bytes, rows[i].size);
-        struct test_reply reply = test_receive(fd, 5000, false);
+        struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
         if (reply.status != rows[i].status) {
             fail_msg("%s: %d", rows[i].path, reply.status);
         }
         test_reply_free(&reply);
         test_send_text(fd, "GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        reply = test_receive(fd, 5000, false);
+        reply = test_receive(fd, TEST_PATIENCE_MS, false);
         assert_int_equal(reply.status, 404); /* still in step */
         test_reply_free(&reply);
         (void)close(fd);
@@ -419,12 +419,12 @@ static void test_early_refusals(void **state)
             "%sHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 200000\r\n\r\n",
             rows[i].request);
         test_send_text(fd, head);
-        struct test_reply reply = test_receive(fd, 3000, false);
+        struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
         test_reply_member(&reply, "code", code, sizeof code);
         if (reply.status != rows[i].status || strcmp(code, rows[i].code) != 0 || reply.interim) {
             fail_msg("row %zu: %d %s, interim %d", i, reply.status, code, reply.interim);
         }
-        assert_true(test_is_closed(fd, 2000));
+        assert_true(test_is_closed(fd, TEST_PATIENCE_MS));
         test_reply_free(&reply);
         (void)close(fd);
     }
@@ -441,7 +441,7 @@ static void test_continue(void **state)
     assert_true(read(fd, interim, sizeof interim - 1) > 0);
     assert_non_null(strstr(interim, "100 Continue"));
     test_send_text(fd, "abc");
-    struct test_reply reply = test_receive(fd, 3000, false);
+    struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
     assert_int_equal(reply.status, 200);
     test_reply_free(&reply);
     (void)close(fd);

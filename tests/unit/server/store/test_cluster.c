@@ -15,6 +15,7 @@
 
 #include "server/store/cluster.h"
 #include "server/store/store.h"
+#include "tests/support/patience.h"
 #include "tests/support/postgres.h"
 
 enum { PATH_BYTES = STORE_PATH_SIZE + 32, NAME_BYTES = PATH_BYTES + 32 };
@@ -91,7 +92,7 @@ static void a_cluster_lives(void **state)
     assert_int_equal(access(half, F_OK), -1);
 
     pid_t pid = start(&cluster, &place.options);
-    assert_int_equal(store_cluster_wait_ready(&cluster, 20000, &err), SV_OK);
+    assert_int_equal(store_cluster_wait_ready(&cluster, TEST_PATIENCE_MS, &err), SV_OK);
     assert_int_equal(store_cluster_pid(&cluster), pid);
     store_cluster_conninfo(&cluster, conninfo);
     char *facts = test_sql_text(conninfo, "select current_setting('data_checksums') || ' ' ||"
@@ -108,8 +109,7 @@ static void a_cluster_lives(void **state)
     /* pid reused by another program, here by this one */
     char pid_file[PATH_BYTES + 40];
     (void)snprintf(pid_file, sizeof pid_file, "%ld\n%s\n1\n5432\n", (long)getpid(), cluster.pg_dir);
-    for (int i = 0; i < 500; i++) { /* orphaned backends go by themselves */
-        (void)usleep(10000);
+    for (int64_t until = test_patience(); test_patience_lasts(until);) { /* orphaned backends go */
         write_file(cluster.pg_dir, "postmaster.pid", pid_file);
         assert_int_equal(store_cluster_prepare(&place.options, &again, &err), SV_OK);
         (void)snprintf(half, sizeof half, "%s/postmaster.pid", cluster.pg_dir);
@@ -119,7 +119,7 @@ static void a_cluster_lives(void **state)
     }
     assert_int_equal(again.running_pid, 0);
     pid = start(&again, &place.options);
-    assert_int_equal(store_cluster_wait_ready(&again, 20000, &err), SV_OK);
+    assert_int_equal(store_cluster_wait_ready(&again, TEST_PATIENCE_MS, &err), SV_OK);
     stop(pid, store_cluster_stop_signal());
     close_place(&place);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "server/wire/wire.h"
+#include "tests/support/patience.h"
 
 struct pair {
     struct wire_channel *a;
@@ -182,14 +183,14 @@ static void send_then_check(struct wire_channel *channel, char fill)
     int received = 0;
     memset(block, fill, EXCHANGED_BYTES);
     for (int i = 0; i < EXCHANGED; i++) {
-        if (wire_send(channel, WIRE_LOG, block, EXCHANGED_BYTES, 5000) != SV_OK) {
+        if (wire_send(channel, WIRE_LOG, block, EXCHANGED_BYTES, TEST_PATIENCE_MS) != SV_OK) {
             abort();
         }
         received += receive_and_check(channel, fill);
     }
     while (received < EXCHANGED) {
         struct pollfd poll_fd = {.fd = wire_channel_fd(channel), .events = POLLIN};
-        if (poll(&poll_fd, 1, 5000) != 1) {
+        if (poll(&poll_fd, 1, TEST_PATIENCE_MS) != 1) {
             abort();
         }
         received += receive_and_check(channel, fill);

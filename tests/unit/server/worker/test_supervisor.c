@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "server/base/clock.h"
 #include "server/worker/worker_internal.h"
+#include "tests/support/patience.h"
 
 enum { MIB = 1 << 20, FAR_MS = 3600 * 1000 };
 
@@ -145,10 +145,9 @@ static void harness_close(struct harness *harness)
     }
 }
 
-static void assert_ended(struct harness *harness, int64_t timeout_ms, enum worker_kill why,
-                         int wait_status)
+static void assert_ended(struct harness *harness, enum worker_kill why, int wait_status)
 {
-    assert_true(worker_process_wait(&harness->slot, timeout_ms));
+    assert_true(worker_process_wait(&harness->slot, TEST_PATIENCE_MS));
     assert_int_equal(harness->slot.process.state, PROCESS_ENDED);
     assert_int_equal(harness->slot.process.kill_for, why);
     assert_int_equal(harness->slot.process.wait_status & ~0x80, wait_status);
@@ -164,7 +163,7 @@ static void child_that_leaves_is_reaped(void **state)
     assert_true(start(&harness, "obey", "/proc/self/exe"));
     assert_false(worker_process_wait(&harness.slot, 50));
     (void)shutdown(harness.socket_fd, SHUT_WR);
-    assert_ended(&harness, 5000, WORKER_KILL_NONE, 0);
+    assert_ended(&harness, WORKER_KILL_NONE, 0);
     harness_close(&harness);
 }
 
@@ -174,7 +173,7 @@ static void crash_is_seen_as_its_signal(void **state)
     struct harness harness;
     harness_open(&harness);
     assert_true(start(&harness, "crash", "/proc/self/exe"));
-    assert_ended(&harness, 5000, WORKER_KILL_NONE, SIGSEGV);
+    assert_ended(&harness, WORKER_KILL_NONE, SIGSEGV);
     harness_close(&harness);
 }
 
@@ -191,7 +190,8 @@ static void missing_program_is_not_a_process(void **state)
 /* True once the process is gone (or a zombie that nobody reaps). */
 static bool is_gone(pid_t pid)
 {
-    for (int i = 0; i < 100; i++) {
+    int64_t until = test_patience();
+    do {
         char path[64];
         char text[128] = "";
         (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -204,8 +204,7 @@ static bool is_gone(pid_t pid)
         if (zombie) {
             return true;
         }
-        sv_clock_sleep_ms(20);
-    }
+    } while (test_patience_lasts(until));
     return false;
 }
 
@@ -225,7 +224,7 @@ static void cancel_ends_the_group_within_the_grace(void **state)
     int64_t asked_ms = sv_clock_monotonic_ms();
     worker_process_kill(&harness.slot, WORKER_KILL_CANCEL, 100);
     worker_process_kill(&harness.slot, WORKER_KILL_DRAIN, 0);
-    assert_ended(&harness, 5000, WORKER_KILL_CANCEL, SIGKILL);
+    assert_ended(&harness, WORKER_KILL_CANCEL, SIGKILL);
     assert_true(harness.slot.process.term_sent);
     assert_true(sv_clock_monotonic_ms() - asked_ms >= 100);
     assert_true(is_gone(grandchild));
@@ -242,7 +241,7 @@ static void lost_lease_kills_at_once_and_overrides(void **state)
     worker_lock(&harness.worker);
     harness.slot.control.lease_until_ms = sv_clock_monotonic_ms() - 1;
     worker_unlock(&harness.worker);
-    assert_ended(&harness, 5000, WORKER_KILL_LEASE_LOST, SIGKILL);
+    assert_ended(&harness, WORKER_KILL_LEASE_LOST, SIGKILL);
     assert_true(harness.slot.control.lost);
     harness_close(&harness);
 }
@@ -257,8 +256,7 @@ static void watchdogs_end_what_hangs(void **state)
         worker_lock(&harness.worker);
         *(wall ? &harness.slot.process.wall_clock_ms : &harness.slot.process.no_progress_ms) = 50;
         worker_unlock(&harness.worker);
-        assert_ended(&harness, 5000, wall ? WORKER_KILL_WALL_CLOCK : WORKER_KILL_NO_PROGRESS,
-                     SIGKILL);
+        assert_ended(&harness, wall ? WORKER_KILL_WALL_CLOCK : WORKER_KILL_NO_PROGRESS, SIGKILL);
         harness_close(&harness);
     }
 }
@@ -276,7 +274,7 @@ static void no_watchdog_while_recording(void **state)
     worker_unlock(&harness.worker);
     assert_false(worker_process_wait(&harness.slot, 250));
     worker_process_progress(&harness.slot, false);
-    assert_ended(&harness, 5000, WORKER_KILL_NO_PROGRESS, SIGKILL);
+    assert_ended(&harness, WORKER_KILL_NO_PROGRESS, SIGKILL);
     harness_close(&harness);
 }
 
@@ -290,7 +288,7 @@ static void memory_backstop_acts(void **state)
     harness.slot.process.memory_bytes = 16 * (int64_t)MIB;
     worker_unlock(&harness.worker);
     assert_true(start(&harness, "hog", "/proc/self/exe"));
-    assert_ended(&harness, 10000, WORKER_KILL_MEMORY, SIGKILL);
+    assert_ended(&harness, WORKER_KILL_MEMORY, SIGKILL);
     harness_close(&harness);
 }
 
