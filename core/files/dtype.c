@@ -93,6 +93,20 @@ bool nn_file_dtype_find(const char *name, enum nn_file_dtype *out)
     return false;
 }
 
+bool nn_file_name_is_clean(const char *name, size_t length)
+{
+    if (length == 0 || length > NN_FILE_NAME_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)name[i];
+        if (c < 32 || c == 127) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void nn_file_tensor_read(const struct nn_file_tensor *tensor, nn_real *dst)
 {
     const struct dtype_row *row = &DTYPES[tensor->dtype];

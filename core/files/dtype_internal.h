@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Element types by name; private to the room.
+ * Element types by name, and which names tensors may have; private to the room.
  */
 #ifndef NN_FILES_DTYPE_INTERNAL_H
 #define NN_FILES_DTYPE_INTERNAL_H
@@ -9,5 +9,10 @@
 
 /* false for a name that is not in the table. */
 NN_MUST_CHECK bool nn_file_dtype_find(const char *name, enum nn_file_dtype *out);
+
+enum { NN_FILE_NAME_MAX = 512 };
+
+/* Not empty, not longer than NN_FILE_NAME_MAX bytes, no NUL and no control characters. */
+bool nn_file_name_is_clean(const char *name, size_t length);
 
 #endif

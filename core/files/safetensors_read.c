@@ -4,16 +4,12 @@
  * file's before use, every entry's shape, type and offsets are checked against each other, and the
  * tensors must cover the data without overlap, gap or rest, so that no bytes hide in the file.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/files/dtype_internal.h"
+#include "core/files/mapped_internal.h"
 #include "core/json/json.h"
 
 enum {
@@ -21,13 +17,12 @@ enum {
     DEFAULT_HEADER_BYTES = 16 << 20,
     DEFAULT_TENSORS = 65536,
     HEADER_DEPTH = 4,
-    NAME_BYTES = 512,
 };
 
 struct nn_safetensors {
     const unsigned char *bytes;
     size_t size;
-    void *map; /* to unmap on close; NULL when the bytes are the caller's */
+    struct nn_mapped mapped; /* empty when the bytes are the caller's */
     json_t *header;
     struct nn_file_tensor *tensors; /* ordered by name */
     size_t count;
@@ -40,21 +35,6 @@ struct region {
 };
 
 /* --- checks of one entry ---------------------------------------------------------------------- */
-
-static bool name_is_clean(const char *name)
-{
-    size_t length = strlen(name);
-    if (length == 0 || length > NAME_BYTES) {
-        return false;
-    }
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)name[i];
-        if (c < 32 || c == 127) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static bool size_from_json(const json_t *json, size_t *out)
 {
@@ -116,10 +96,10 @@ static enum nn_status offsets_read(const json_t *offsets, const struct region *r
 static enum nn_status entry_read(const char *name, const json_t *entry, const struct region *region,
                                  struct nn_file_tensor *out, struct nn_error *err)
 {
-    if (!name_is_clean(name)) {
+    if (!nn_file_name_is_clean(name, strlen(name))) {
         return nn_fail(err, NN_ERR_INVALID,
                        "a tensor's name is empty, longer than %d bytes or holds control characters",
-                       (int)NAME_BYTES);
+                       (int)NN_FILE_NAME_MAX);
     }
     struct nn_file_tensor tensor = {.name = name};
     const char *dtype = json_string_value(json_object_get(entry, "dtype"));
@@ -293,32 +273,6 @@ enum nn_status nn_safetensors_open_bytes(const void *bytes, size_t n,
     return open_whole(file, limits, out, err);
 }
 
-/* Maps a regular file read-only; an empty one gives size 0 and no map. */
-static enum nn_status map_file(const char *path, struct nn_safetensors *file, struct nn_error *err)
-{
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return nn_fail(err, NN_ERR_IO, "cannot open a weight file: %s", strerrordesc_np(errno));
-    }
-    enum nn_status status = NN_OK;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        status = nn_fail(err, NN_ERR_IO, "a weight file is no regular file");
-    } else if (info.st_size > 0) {
-        file->size = (size_t)info.st_size;
-        void *map = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map == MAP_FAILED) {
-            status =
-                nn_fail(err, NN_ERR_IO, "cannot map a weight file: %s", strerrordesc_np(errno));
-        } else {
-            file->map = map;
-            file->bytes = map;
-        }
-    }
-    (void)close(fd);
-    return status;
-}
-
 enum nn_status nn_safetensors_open(const char *path, const struct nn_safetensors_limits *limits,
                                    struct nn_safetensors **out, struct nn_error *err)
 {
@@ -326,7 +280,9 @@ enum nn_status nn_safetensors_open(const char *path, const struct nn_safetensors
     if (!file) {
         return nn_fail(err, NN_ERR_MEMORY, "no memory to read a weight file");
     }
-    enum nn_status status = map_file(path, file, err);
+    enum nn_status status = nn_mapped_open(path, &file->mapped, err);
+    file->bytes = file->mapped.bytes;
+    file->size = file->mapped.size;
     if (status != NN_OK) {
         nn_safetensors_close(file);
         return status;
@@ -341,9 +297,7 @@ void nn_safetensors_close(struct nn_safetensors *file)
     }
     json_decref(file->header);
     free(file->tensors);
-    if (file->map) {
-        (void)munmap(file->map, file->size);
-    }
+    nn_mapped_close(&file->mapped);
     free(file);
 }
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * core/files: state dicts as torch.save wrote them (tests/golden/weights), told apart by content,
+ * and written out again as safetensors.
+ */
+#include "tests/support/cmocka_all.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/files/weights.h"
+
+#define GOLDEN "tests/golden/weights/"
+
+static char directory[] = "/tmp/assay-weights-XXXXXX";
+static char path[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/w", mkdtemp(directory) ? directory : "");
+    return path[0] == '/' && path[1] == 'w' ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    (void)unlink(path);
+    return rmdir(directory);
+}
+
+static struct nn_weights *opened(const char *file, enum nn_weights_format format)
+{
+    struct nn_weights *weights = NULL;
+    struct nn_error err = {0};
+    if (nn_weights_open(file, NULL, &weights, &err) != NN_OK) {
+        fail_msg("%s: %s", file, err.text);
+    }
+    assert_int_equal(nn_weights_format(weights), format);
+    return weights;
+}
+
+/* "2,3" as sizes; "-" is none. */
+static size_t sizes_parse(const char *text, size_t *out)
+{
+    size_t n = 0;
+    while (*text >= '0' && *text <= '9') {
+        char *end;
+        out[n++] = strtoul(text, &end, 10);
+        text = *end == ',' ? end + 1 : end;
+    }
+    return n;
+}
+
+static void compare_tensor(const struct nn_file_tensor *tensor, const char *dtype,
+                           const char *shape, const char *values)
+{
+    size_t sizes[NN_FILE_MAX_RANK];
+    nn_real read[64];
+    assert_string_equal(nn_file_dtype_name(tensor->dtype), dtype);
+    assert_int_equal(tensor->rank, sizes_parse(shape, sizes));
+    assert_memory_equal(tensor->shape, sizes, tensor->rank * sizeof *sizes);
+    assert_true(tensor->count <= 64);
+    nn_file_tensor_read(tensor, read);
+    for (size_t i = 0; i < tensor->count; i++) {
+        char *end;
+        nn_real expected = (nn_real)strtod(values, &end);
+        assert_true(end > values && read[i] == expected);
+        values = end + 1;
+    }
+}
+
+static void compare(const struct nn_weights *weights)
+{
+    char line[1024], name[64], dtype[8], shape[64], values[800];
+    size_t n = 0;
+    FILE *file = fopen(GOLDEN "weights.txt", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        assert_int_equal(sscanf(line, "%63s %7s %63s %799s", name, dtype, shape, values), 4);
+        const struct nn_file_tensor *tensor = nn_weights_find(weights, name);
+        assert_non_null(tensor);
+        assert_ptr_equal(tensor, nn_weights_tensor(weights, n)); /* in order of names */
+        compare_tensor(tensor, dtype, shape, values);
+        n++;
+    }
+    (void)fclose(file);
+    assert_int_equal(nn_weights_count(weights), n);
+    assert_null(nn_weights_find(weights, "absent"));
+}
+
+static void every_container_holds_the_same(void **state)
+{
+    static const struct {
+        const char *file;
+        enum nn_weights_format format;
+    } FILES[] = {{GOLDEN "plain.pth", NN_WEIGHTS_PYTORCH},
+                 {GOLDEN "nested.pth", NN_WEIGHTS_PYTORCH},
+                 {GOLDEN "plain-stream.pth", NN_WEIGHTS_PYTORCH_STREAM},
+                 {GOLDEN "nested-stream.pth", NN_WEIGHTS_PYTORCH_STREAM}};
+    (void)state;
+    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
+        struct nn_weights *weights = opened(FILES[i].file, FILES[i].format);
+        compare(weights);
+        assert_int_equal(nn_weights_save(weights, path, NULL, 0, NULL), NN_OK);
+        nn_weights_close(weights);
+        weights = opened(path, NN_WEIGHTS_SAFETENSORS);
+        compare(weights);
+        nn_weights_close(weights);
+    }
+}
+
+static void equal_tensors_are_saved_as_equal_bytes(void **state)
+{
+    static const char *const FILES[] = {GOLDEN "plain.pth", GOLDEN "nested-stream.pth"};
+    char bytes[2][4096];
+    size_t size[2];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct nn_weights *weights = NULL;
+        int fd = open(FILES[i], O_RDONLY | O_CLOEXEC);
+        assert_int_equal(nn_weights_open_fd(fd, NULL, &weights, NULL), NN_OK);
+        (void)close(fd);
+        assert_int_equal(nn_weights_save(weights, path, NULL, 0, NULL), NN_OK);
+        nn_weights_close(weights);
+        FILE *file = fopen(path, "rb");
+        size[i] = fread(bytes[i], 1, sizeof bytes[i], file);
+        (void)fclose(file);
+    }
+    assert_int_equal(size[0], size[1]);
+    assert_memory_equal(bytes[0], bytes[1], size[0]);
+}
+
+static void attributes_and_parameters_are_seen_through(void **state)
+{
+    (void)state;
+    struct nn_weights *weights = opened(GOLDEN "module.pth", NN_WEIGHTS_PYTORCH);
+    assert_int_equal(nn_weights_count(weights), 5);
+    assert_non_null(nn_weights_find(weights, "running_var"));
+    nn_weights_close(weights);
+    weights = opened(GOLDEN "parameter.pth", NN_WEIGHTS_PYTORCH);
+    nn_real values[2];
+    nn_file_tensor_read(nn_weights_find(weights, "p"), values);
+    assert_true(values[0] == 1 && values[1] == 1);
+    nn_weights_close(weights);
+}
+
+static void what_is_no_state_dict_is_named(void **state)
+{
+    struct nn_weights *weights = NULL;
+    struct nn_error err = {0};
+    (void)state;
+    assert_int_equal(nn_weights_open(GOLDEN "whole-model.pth", NULL, &weights, &err),
+                     NN_ERR_INVALID);
+    assert_non_null(strstr(err.text, "torch.nn.modules.linear.Linear"));
+    assert_int_equal(nn_weights_open_bytes("\x80\x02}.", 4, NULL, &weights, &err),
+                     NN_ERR_NOT_SUPPORTED);
+    assert_int_equal(nn_weights_open_bytes("\x93NUMPY\1", 7, NULL, &weights, &err),
+                     NN_ERR_NOT_SUPPORTED);
+    assert_int_equal(nn_weights_open_bytes(NULL, 0, NULL, &weights, &err), NN_ERR_INVALID);
+    assert_int_equal(nn_weights_open("/nonexistent/secret", NULL, &weights, &err), NN_ERR_IO);
+    assert_null(strstr(err.text, "secret"));
+    assert_int_equal(nn_weights_open("/", NULL, &weights, &err), NN_ERR_IO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_container_holds_the_same),
+        cmocka_unit_test(equal_tensors_are_saved_as_equal_bytes),
+        cmocka_unit_test(attributes_and_parameters_are_seen_through),
+        cmocka_unit_test(what_is_no_state_dict_is_named),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
