@@ -9,31 +9,30 @@
 #define NN_EXCHANGE_EXCHANGE_H
 
 #include "core/base/base.h"
+#include "core/exchange/match.h"
 #include "core/files/safetensors.h"
 
 struct nn_network;
 
-/* How a file fits a network. */
-struct nn_match_report {
-    size_t matched;    /* parameters found with the right shape and loaded */
-    size_t missing;    /* parameters of the network that the file lacks */
-    size_t mismatched; /* found, of another shape */
-    size_t unexpected; /* tensors of the file that the network has no place for */
-    char first[224];   /* the first that does not fit, in words; "" if all do */
-};
-
-/* Loads all parameters. All or nothing: on ERR_INVALID (something missing, mismatched, or a value
- * that is not finite) the network is unchanged. Unexpected tensors are only counted
- * (num_batches_tracked is not even counted); mean and standard deviation of the input may be
- * absent and then stay. out_report may be NULL and is filled on failure too.
- */
+/* Loads the parameters that match (match.h). All or nothing: on ERR_INVALID (something missing or
+ * of a wrong shape, nothing that matches, or a value that is not finite) the network is unchanged.
+ * Unexpected tensors are only told. A replaced head keeps its values: initialise it from a seed
+ * before. out_match may be NULL; otherwise it is made, to be destroyed by the caller and not to
+ * outlive the tensors, also on ERR_INVALID. */
+NN_MUST_CHECK enum nn_status nn_exchange_import(struct nn_network *network,
+                                                const struct nn_file_tensor *tensors, size_t n,
+                                                enum nn_match_head head,
+                                                struct nn_match **out_match, struct nn_error *err);
+/* The same from a file. */
 NN_MUST_CHECK enum nn_status nn_exchange_load(struct nn_network *network,
                                               const struct nn_safetensors *file,
-                                              struct nn_match_report *out_report,
+                                              enum nn_match_head head, struct nn_match **out_match,
                                               struct nn_error *err);
 
-/* Writes all parameters, trainable or not, as float32 to path (atomic). */
+/* Writes all parameters, trainable or not, to path (atomic) as F32, F16 or BF16, the latter two
+ * rounded to the nearest. ERR_INVALID: another type, or a value too large for F16. */
 NN_MUST_CHECK enum nn_status nn_exchange_save(const struct nn_network *network, const char *path,
+                                              enum nn_file_dtype dtype,
                                               const struct nn_file_pair *metadata,
                                               size_t n_metadata, struct nn_error *err);
 

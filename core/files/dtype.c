@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Element types of weight files: names, sizes and conversion to nn_real.
+ * Element types of weight files: names, sizes, conversion to nn_real and back.
  */
+#include <math.h>
 #include <string.h>
 
 #include "core/files/dtype_internal.h"
@@ -114,4 +115,61 @@ void nn_file_tensor_read(const struct nn_file_tensor *tensor, nn_real *dst)
     for (size_t i = 0; i < tensor->count; i++) {
         dst[i] = (nn_real)row->read(bytes + i * row->bytes);
     }
+}
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The upper 16 bits, rounded. */
+static uint16_t to_brain(float value)
+{
+    uint32_t bits = bits_of(value);
+    if (isnan(value)) {
+        return (uint16_t)(bits >> 16 | 64U);
+    }
+    return (uint16_t)((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
+}
+
+static uint16_t to_half(float value)
+{
+    uint32_t bits = bits_of(value), sign = bits >> 16 & 0x8000U, magnitude = bits & 0x7fffffffU;
+    if (isnan(value)) {
+        return (uint16_t)(sign | 0x7e00U);
+    }
+    if (magnitude >= 0x477ff000U) { /* 65520 and more */
+        return (uint16_t)(sign | 0x7c00U);
+    }
+    if (magnitude < 0x38800000U) { /* below the smallest normal: a multiple of 2^-24 */
+        float scaled = fabsf(value) * 0x1p24F;
+        return (uint16_t)(sign | (uint32_t)lrintf(scaled));
+    }
+    uint32_t rounded = magnitude + 0xfffU + (magnitude >> 13 & 1U);
+    return (uint16_t)(sign | ((rounded >> 13) - (112U << 10)));
+}
+
+bool nn_file_values_write(enum nn_file_dtype dtype, const nn_real *values, size_t n, void *dst)
+{
+    bool half = dtype == NN_FILE_F16, brain = dtype == NN_FILE_BF16, fine = true;
+    if (!half && !brain && dtype != NN_FILE_F32) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        float value = (float)values[i];
+        uint16_t narrow = half ? to_half(value) : to_brain(value);
+        bool infinite =
+            half ? (narrow & 0x7fffU) == 0x7c00U : brain && (narrow & 0x7fffU) == 0x7f80U;
+        fine = fine && !(infinite && isfinite(value));
+        if (half || brain) {
+            memcpy((unsigned char *)dst + i * sizeof narrow, &narrow, sizeof narrow);
+        } else {
+            memcpy((unsigned char *)dst + i * sizeof value, &value, sizeof value);
+        }
+    }
+    return fine;
 }

@@ -70,6 +70,11 @@ const char *nn_safetensors_metadata(const struct nn_safetensors *file, const cha
 /* dst[count] from any numeric dtype. */
 void nn_file_tensor_read(const struct nn_file_tensor *tensor, nn_real *dst);
 
+/* dst: n values as F32, F16 or BF16, rounded to the nearest, ties to even; NaN stays NaN. false:
+ * another type, or a finite value that would become infinite. */
+NN_MUST_CHECK bool nn_file_values_write(enum nn_file_dtype dtype, const nn_real *values, size_t n,
+                                        void *dst);
+
 struct nn_file_pair {
     const char *key, *value;
 };

@@ -104,12 +104,16 @@ static enum nn_status check_statistics(const struct options *options, size_t cha
     return NN_OK;
 }
 
-static void plan_statistics(size_t channels, struct nn_layer_plan *plan)
+static void plan_statistics(const struct options *options, size_t channels, bool bound,
+                            struct nn_layer_plan *plan)
 {
+    bool described = !bound && options->mean.count > 0 && options->std.count > 0;
     plan->parameters[0] = nn_vector_plan("mean", NN_ROLE_INPUT_MEAN, channels, 0, 0);
     plan->parameters[1] = nn_vector_plan("std", NN_ROLE_INPUT_STD, channels, 0, 0);
     plan->parameters[0].learnable = false;
     plan->parameters[1].learnable = false;
+    plan->parameters[0].described = described;
+    plan->parameters[1].described = described;
     plan->n_parameters = 2;
 }
 
@@ -141,7 +145,8 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
         if (status != NN_OK) {
             return status;
         }
-        plan_statistics(plan.out.channels, &plan);
+        plan_statistics(options, plan.out.channels, b->normalisation != NN_NORMALISATION_DESCRIBED,
+                        &plan);
     }
     *out = plan;
     return NN_OK;

@@ -42,6 +42,7 @@ struct nn_parameter_plan {
     const char *suffix; /* "weight": the parameter is called <layer>.<suffix> */
     enum nn_role role;
     bool learnable; /* false: kept by the layer itself (running statistics, input mean) */
+    bool described; /* as in struct nn_parameter */
     size_t ndim;
     size_t shape[4], extent[4];
     unsigned char order[4];

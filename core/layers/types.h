@@ -48,6 +48,8 @@ struct nn_parameter {
     const char *layer;
     enum nn_role role;
     bool trainable;
+    bool described; /* its first values stand in the description (an input's mean and std): they are
+                       not to be taken from the data */
     size_t ndim;
     size_t shape[4];
     size_t extent[4];

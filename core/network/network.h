@@ -34,6 +34,28 @@ void nn_description_destroy(struct nn_description *description);
  * "connections"}. Parsing it gives the same network. New reference; NULL when out of memory. */
 json_t *nn_description_json(const struct nn_description *description);
 
+/* The head: the last layer with weights (convolution, fully_connected) before the output, which
+ * gives a number for each class. Borrowed; NULL when there is none. */
+const char *nn_description_head(const struct nn_description *description);
+
+/* A parameter by name and shape alone, as in struct nn_parameter. */
+struct nn_parameter_shape {
+    char name[96]; /* "fc.weight" */
+    const char *layer;
+    enum nn_role role;
+    bool learnable;
+    size_t ndim;
+    size_t shape[4];
+};
+
+/* The parameters that a network of the description would have, in its order, without building it.
+ * NN_ERR_INVALID: the sizes do not fit. *out is to be freed with free(); layer points into the
+ * description. */
+NN_MUST_CHECK enum nn_status nn_description_parameters(const struct nn_description *description,
+                                                       const struct nn_network_bind *bind,
+                                                       struct nn_parameter_shape **out,
+                                                       size_t *out_n, struct nn_error *err);
+
 /* A report on a spec, good or bad. NN_OK also when the network has issues; other statuses only for
  * memory. bind NULL: without a data set, sizes that depend on it are null. New reference:
  *
@@ -113,6 +135,9 @@ void nn_network_initialize(struct nn_network *network, uint64_t seed);
  */
 
 /* struct nn_parameter is in core/layers/types.h. */
+
+/* nn_description_head of its description. */
+const char *nn_network_head(const struct nn_network *network);
 
 /* In description order, trainable and not. The struct is the network's; value may be written. */
 size_t nn_network_parameter_count(const struct nn_network *network);

@@ -54,7 +54,7 @@ static enum nn_status network_save(struct nn_training_state *state,
     if (length < 0 || (size_t)length >= sizeof result->network_path) {
         return nn_fail(err, NN_ERR_LIMIT, "the path of the run's directory is too long");
     }
-    return nn_exchange_save(state->network, result->network_path, metadata,
+    return nn_exchange_save(state->network, result->network_path, NN_FILE_F32, metadata,
                             sizeof metadata / sizeof metadata[0], err);
 }
 

@@ -167,7 +167,7 @@ static enum nn_status values_make(struct nn_training_state *state, struct nn_err
     struct nn_safetensors *file = NULL;
     enum nn_status status = nn_safetensors_open(state->setup->initial_weights, NULL, &file, err);
     if (status == NN_OK) {
-        status = nn_exchange_load(state->network, file, NULL, err);
+        status = nn_exchange_load(state->network, file, NN_MATCH_HEAD_KEPT, NULL, err);
         nn_safetensors_close(file);
     }
     return status;

@@ -81,7 +81,8 @@ void nn_values_input_statistics(const struct nn_training_state *state)
         mean = parameter->role == NN_ROLE_INPUT_MEAN ? parameter : mean;
         deviation = parameter->role == NN_ROLE_INPUT_STD ? parameter : deviation;
     }
-    for (size_t c = 0; mean && deviation && c < mean->count; c++) {
+    bool wanted = mean && deviation && !mean->described;
+    for (size_t c = 0; wanted && c < mean->count; c++) {
         channel_statistics(state, c, &mean->value[c], &deviation->value[c]);
     }
 }

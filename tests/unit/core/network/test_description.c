@@ -374,6 +374,16 @@ static void the_catalogue_is_what_is_compiled_in(void **state)
     assert_null(nn_catalogue_get("no_such_network"));
 }
 
+/* Images of the size and channels that a template says, or small grey ones. */
+static struct nn_network_bind images_of(const json_t *template)
+{
+    const json_t *layers = jx_path_get(template, "description.layers");
+    json_t *channels = json_object_get(json_array_get(layers, 0), "channels");
+    const struct nn_network_bind photos = {
+        .height = 224, .width = 224, .channels = 3, .classes = 10};
+    return channels ? photos : BIND;
+}
+
 static void every_template_is_complete_and_valid(void **state)
 {
     (void)state;
@@ -392,11 +402,36 @@ static void every_template_is_complete_and_valid(void **state)
             assert_non_null(json_object_get(p, "default"));
         }
         json_t *spec = json_pack("{s:s}", "name", nn_catalogue_name(i));
-        json_t *report = report_of(spec, &BIND);
+        const struct nn_network_bind bind = images_of(template);
+        json_t *report = report_of(spec, &bind);
         assert_true(json_is_true(json_object_get(report, "valid")));
         json_decref(report);
         json_decref(spec);
         json_decref(template);
+    }
+}
+
+/* Learnable numbers as torchvision counts them, for its 1000 classes and for 5. */
+static void image_networks_have_torchvisions_sizes(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t classes;
+        double learnables;
+    } ROWS[] = {{"squeezenet1_0", 1000, 1248424},
+                {"squeezenet1_0", 5, 737989},
+                {"squeezenet1_1", 1000, 1235496},
+                {"squeezenet1_1", 5, 725061}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const struct nn_network_bind bind = {
+            .height = 224, .width = 224, .channels = 3, .classes = ROWS[i].classes};
+        json_t *spec = json_pack("{s:s}", "name", ROWS[i].name);
+        json_t *report = report_of(spec, &bind);
+        assert_true(number(report, "totals.learnables") == ROWS[i].learnables);
+        assert_int_equal(json_array_size(json_object_get(report, "issues")), 0);
+        json_decref(report);
+        json_decref(spec);
     }
 }
 
@@ -430,6 +465,7 @@ int main(void)
         cmocka_unit_test(a_description_written_out_is_the_same_network),
         cmocka_unit_test(the_catalogue_is_what_is_compiled_in),
         cmocka_unit_test(every_template_is_complete_and_valid),
+        cmocka_unit_test(image_networks_have_torchvisions_sizes),
         cmocka_unit_test(hidden_sizes_become_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

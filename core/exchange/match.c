@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The match of a file's tensors and a network's parameters. Both lists are ordered by name once;
+ * the prefix is decided first, from the names alone, and then every parameter has one fate.
+ */
+#include "core/exchange/match.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/network/network.h"
+
+/* What training in parallel, compiling and wrapping put before the names of a module. */
+static const char *const PREFIXES[] = {"", "module.", "model.", "_orig_mod.", "module.model."};
+
+struct fit {
+    enum nn_match_fate fate;
+    const struct nn_file_tensor *found; /* or NULL */
+};
+
+struct nn_match {
+    struct nn_parameter_shape *wanted;
+    size_t n_wanted;
+    const struct nn_file_tensor **tensors; /* ordered by name */
+    size_t n_tensors;
+    struct fit *fits;             /* of `wanted` */
+    enum nn_match_fate *leftover; /* of `tensors`: UNEXPECTED, IGNORED, or MATCHED for any other */
+    size_t counts[NN_MATCH_FATE_COUNT];
+    const char *head, *prefix;
+    char head_copy[96], text[320];
+};
+
+/* ---- names ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct nn_file_tensor *const *x = a;
+    const struct nn_file_tensor *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+/* Index of the tensor called prefix + name; SIZE_MAX when there is none. */
+static size_t find(const struct nn_match *match, const char *prefix, const char *name)
+{
+    char whole[160];
+    (void)snprintf(whole, sizeof whole, "%s%s", prefix, name);
+    const struct nn_file_tensor key = {.name = whole};
+    const struct nn_file_tensor *pointer = &key;
+    const struct nn_file_tensor **found =
+        bsearch(&pointer, match->tensors, match->n_tensors, sizeof(void *), by_name);
+    return found ? (size_t)(found - match->tensors) : SIZE_MAX;
+}
+
+/* PyTorch's count of batches; a counter, no weight. */
+static bool is_batch_counter(const char *name)
+{
+    static const char SUFFIX[] = "num_batches_tracked";
+    size_t length = strlen(name), tail = sizeof SUFFIX - 1;
+    return length >= tail && strcmp(name + length - tail, SUFFIX) == 0;
+}
+
+static bool all_begin_with(const struct nn_match *match, const char *prefix)
+{
+    for (size_t i = 0; i < match->n_tensors; i++) {
+        if (strncmp(match->tensors[i]->name, prefix, strlen(prefix)) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The prefix under which most parameters are found, the shortest of equal ones. */
+static const char *prefix_of(const struct nn_match *match)
+{
+    const char *best = "";
+    size_t most = 0;
+    for (size_t k = 0; k < sizeof PREFIXES / sizeof PREFIXES[0]; k++) {
+        size_t found = 0;
+        for (size_t i = 0; i < match->n_wanted && all_begin_with(match, PREFIXES[k]); i++) {
+            found += find(match, PREFIXES[k], match->wanted[i].name) != SIZE_MAX;
+        }
+        if (found > most) {
+            best = PREFIXES[k];
+            most = found;
+        }
+    }
+    return best;
+}
+
+/* ---- fates ---- */
+
+static bool shape_fits(const struct nn_parameter_shape *wanted, const struct nn_file_tensor *found)
+{
+    return wanted->ndim == found->rank &&
+           memcmp(wanted->shape, found->shape, found->rank * sizeof *found->shape) == 0;
+}
+
+static bool is_optional(const struct nn_parameter_shape *wanted)
+{
+    return wanted->role == NN_ROLE_INPUT_MEAN || wanted->role == NN_ROLE_INPUT_STD;
+}
+
+/* Whether any tensor of the head is absent or of another shape. */
+static bool head_differs(const struct nn_match *match)
+{
+    for (size_t i = 0; i < match->n_wanted; i++) {
+        const struct nn_parameter_shape *wanted = &match->wanted[i];
+        if (match->head && strcmp(wanted->layer, match->head) == 0) {
+            size_t at = find(match, match->prefix, wanted->name);
+            if (at == SIZE_MAX || !shape_fits(wanted, match->tensors[at])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static enum nn_match_fate fate_of(const struct nn_match *match,
+                                  const struct nn_parameter_shape *wanted,
+                                  const struct nn_file_tensor *found, bool new_head)
+{
+    if (new_head && match->head && strcmp(wanted->layer, match->head) == 0) {
+        return NN_MATCH_REPLACED;
+    }
+    if (!found) {
+        return is_optional(wanted) ? NN_MATCH_OPTIONAL : NN_MATCH_MISSING;
+    }
+    return shape_fits(wanted, found) ? NN_MATCH_MATCHED : NN_MATCH_WRONG_SHAPE;
+}
+
+static void decide(struct nn_match *match, enum nn_match_head head)
+{
+    match->prefix = prefix_of(match);
+    bool new_head = head == NN_MATCH_HEAD_REPLACED ||
+                    (head == NN_MATCH_HEAD_REPLACED_IF_OTHER && head_differs(match));
+    for (size_t k = 0; k < match->n_tensors; k++) {
+        match->leftover[k] =
+            is_batch_counter(match->tensors[k]->name) ? NN_MATCH_IGNORED : NN_MATCH_UNEXPECTED;
+    }
+    for (size_t i = 0; i < match->n_wanted; i++) {
+        size_t at = find(match, match->prefix, match->wanted[i].name);
+        const struct nn_file_tensor *found = at == SIZE_MAX ? NULL : match->tensors[at];
+        match->fits[i].fate = fate_of(match, &match->wanted[i], found, new_head);
+        match->fits[i].found = found;
+        match->counts[match->fits[i].fate]++;
+        if (found) {
+            match->leftover[at] = NN_MATCH_MATCHED;
+        }
+    }
+    for (size_t k = 0; k < match->n_tensors; k++) {
+        match->counts[match->leftover[k]] += match->leftover[k] != NN_MATCH_MATCHED;
+    }
+}
+
+/* ---- words ---- */
+
+/* "[20, 1, 5, 5]"; always terminated. */
+static void shape_text(const size_t *shape, size_t rank, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "[");
+    for (size_t i = 0; i < rank && used < size; i++) {
+        used += (size_t)snprintf(out + used, size - used, "%s%zu", i ? ", " : "", shape[i]);
+    }
+    if (used < size) {
+        (void)snprintf(out + used, size - used, "]");
+    }
+}
+
+static void first_text(const struct nn_match *match, char *out, size_t size)
+{
+    char wanted[64], found[64];
+    for (size_t i = 0; i < match->n_wanted; i++) {
+        const struct nn_parameter_shape *parameter = &match->wanted[i];
+        const struct nn_file_tensor *tensor = match->fits[i].found;
+        shape_text(parameter->shape, parameter->ndim, wanted, sizeof wanted);
+        if (match->fits[i].fate == NN_MATCH_MISSING) {
+            (void)snprintf(out, size, "\"%.60s\" %s is missing", parameter->name, wanted);
+            return;
+        }
+        if (match->fits[i].fate == NN_MATCH_WRONG_SHAPE) {
+            shape_text(tensor->shape, tensor->rank, found, sizeof found);
+            (void)snprintf(out, size, "\"%.40s\" is %s, the network wants %s", parameter->name,
+                           found, wanted);
+            return;
+        }
+    }
+}
+
+static void describe(struct nn_match *match)
+{
+    char first[224] = "";
+    size_t wrong = match->counts[NN_MATCH_MISSING] + match->counts[NN_MATCH_WRONG_SHAPE];
+    first_text(match, first, sizeof first);
+    if (wrong > 0) {
+        (void)snprintf(match->text, sizeof match->text, "%zu of %zu parameters do not fit: %s",
+                       wrong, match->n_wanted, first);
+    } else if (match->counts[NN_MATCH_MATCHED] == 0) {
+        (void)snprintf(match->text, sizeof match->text,
+                       "no tensor of the file fits a parameter of the network");
+    }
+}
+
+/* ---- creation ---- */
+
+/* Takes match->wanted for granted; on failure the match is destroyed. */
+static enum nn_status match_make(struct nn_match *match, const struct nn_file_tensor *tensors,
+                                 size_t n, enum nn_match_head head, struct nn_match **out,
+                                 struct nn_error *err)
+{
+    match->tensors = calloc(n + 1, sizeof *match->tensors);
+    match->leftover = calloc(n + 1, sizeof *match->leftover);
+    match->fits = calloc(match->n_wanted + 1, sizeof *match->fits);
+    if (!match->tensors || !match->leftover || !match->fits) {
+        nn_match_destroy(match);
+        return nn_fail(err, NN_ERR_MEMORY, "no memory to match %zu tensors", n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        match->tensors[i] = &tensors[i];
+    }
+    match->n_tensors = n;
+    qsort(match->tensors, n, sizeof *match->tensors, by_name);
+    decide(match, head);
+    describe(match);
+    *out = match;
+    return NN_OK;
+}
+
+/* The description may go before the match does. */
+static void head_keep(struct nn_match *match, const char *head)
+{
+    if (head) {
+        (void)snprintf(match->head_copy, sizeof match->head_copy, "%s", head);
+        match->head = match->head_copy;
+    }
+}
+
+enum nn_status nn_match_description(const struct nn_description *description,
+                                    const struct nn_network_bind *bind,
+                                    const struct nn_file_tensor *tensors, size_t n,
+                                    enum nn_match_head head, struct nn_match **out,
+                                    struct nn_error *err)
+{
+    struct nn_match *match = calloc(1, sizeof *match);
+    if (!match) {
+        return nn_fail(err, NN_ERR_MEMORY, "no memory to match %zu tensors", n);
+    }
+    enum nn_status status =
+        nn_description_parameters(description, bind, &match->wanted, &match->n_wanted, err);
+    if (status != NN_OK) {
+        nn_match_destroy(match);
+        return status;
+    }
+    head_keep(match, nn_description_head(description));
+    return match_make(match, tensors, n, head, out, err);
+}
+
+enum nn_status nn_match_network(const struct nn_network *network,
+                                const struct nn_file_tensor *tensors, size_t n,
+                                enum nn_match_head head, struct nn_match **out,
+                                struct nn_error *err)
+{
+    struct nn_match *match = calloc(1, sizeof *match);
+    size_t n_wanted = nn_network_parameter_count(network);
+    if (match) {
+        match->wanted = calloc(n_wanted + 1, sizeof *match->wanted);
+    }
+    if (!match || !match->wanted) {
+        nn_match_destroy(match);
+        return nn_fail(err, NN_ERR_MEMORY, "no memory to match %zu tensors", n);
+    }
+    for (; match->n_wanted < n_wanted; match->n_wanted++) {
+        const struct nn_parameter *from = nn_network_parameter(network, match->n_wanted);
+        struct nn_parameter_shape *to = &match->wanted[match->n_wanted];
+        *to = (struct nn_parameter_shape){
+            .layer = from->layer, .role = from->role, .ndim = from->ndim};
+        (void)snprintf(to->name, sizeof to->name, "%s", from->name);
+        memcpy(to->shape, from->shape, sizeof to->shape);
+    }
+    head_keep(match, nn_network_head(network));
+    return match_make(match, tensors, n, head, out, err);
+}
+
+void nn_match_destroy(struct nn_match *match)
+{
+    if (!match) {
+        return;
+    }
+    free(match->wanted);
+    free(match->tensors);
+    free(match->leftover);
+    free(match->fits);
+    free(match);
+}
+
+/* ---- reading ---- */
+
+size_t nn_match_count(const struct nn_match *match, enum nn_match_fate fate)
+{
+    return match->counts[fate];
+}
+
+bool nn_match_is_loadable(const struct nn_match *match)
+{
+    return match->text[0] == '\0';
+}
+
+const char *nn_match_text(const struct nn_match *match)
+{
+    return match->text;
+}
+
+const struct nn_file_tensor *nn_match_tensor(const struct nn_match *match, size_t i)
+{
+    return match->fits[i].fate == NN_MATCH_MATCHED ? match->fits[i].found : NULL;
+}
+
+static json_t *shape_json(const size_t *shape, size_t rank)
+{
+    json_t *array = json_array();
+    bool fine = array != NULL;
+    for (size_t i = 0; fine && i < rank; i++) {
+        fine = json_array_append_new(array, json_integer((json_int_t)shape[i])) == 0;
+    }
+    if (!fine) {
+        json_decref(array);
+        return NULL;
+    }
+    return array;
+}
+
+static json_t *found_json(const struct nn_file_tensor *found)
+{
+    return found ? shape_json(found->shape, found->rank) : json_null();
+}
+
+/* The parameters of one fate. */
+static json_t *wanted_json(const struct nn_match *match, enum nn_match_fate fate)
+{
+    json_t *list = json_array();
+    bool found = fate == NN_MATCH_WRONG_SHAPE || fate == NN_MATCH_REPLACED;
+    bool fine = list != NULL;
+    for (size_t i = 0; fine && i < match->n_wanted; i++) {
+        const struct nn_parameter_shape *wanted = &match->wanted[i];
+        if (match->fits[i].fate != fate) {
+            continue;
+        }
+        json_t *row = json_pack("{s:s, s:o}", "name", wanted->name, "shape",
+                                shape_json(wanted->shape, wanted->ndim));
+        if (row && found) {
+            fine = json_object_set_new(row, "found", found_json(match->fits[i].found)) == 0;
+        }
+        fine = json_array_append_new(list, row) == 0 && fine;
+    }
+    if (!fine) {
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
+static json_t *leftover_json(const struct nn_match *match, enum nn_match_fate fate)
+{
+    json_t *list = json_array();
+    bool fine = list != NULL;
+    for (size_t i = 0; fine && i < match->n_tensors; i++) {
+        const struct nn_file_tensor *tensor = match->tensors[i];
+        if (match->leftover[i] == fate) {
+            json_t *row = fate == NN_MATCH_IGNORED
+                              ? json_string(tensor->name)
+                              : json_pack("{s:s, s:o}", "name", tensor->name, "shape",
+                                          shape_json(tensor->shape, tensor->rank));
+            fine = json_array_append_new(list, row) == 0;
+        }
+    }
+    if (!fine) {
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
+json_t *nn_match_json(const struct nn_match *match)
+{
+    return json_pack("{s:b, s:s, s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o}", "loadable",
+                     nn_match_is_loadable(match) ? 1 : 0, "text", match->text, "head", match->head,
+                     "prefix_removed", match->prefix[0] ? match->prefix : NULL, "matched",
+                     wanted_json(match, NN_MATCH_MATCHED), "missing",
+                     wanted_json(match, NN_MATCH_MISSING), "wrong_shape",
+                     wanted_json(match, NN_MATCH_WRONG_SHAPE), "replaced",
+                     wanted_json(match, NN_MATCH_REPLACED), "unexpected",
+                     leftover_json(match, NN_MATCH_UNEXPECTED), "ignored",
+                     leftover_json(match, NN_MATCH_IGNORED));
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How the named tensors of a weight file fit the parameters of a network: by name and shape alone,
+ * so neither the file nor the network's memory is needed. Names are those of PyTorch's state dicts;
+ * a prefix that all tensors carry and no parameter has ("module.") is taken off and said, the
+ * counters of batch norms (num_batches_tracked) are passed over and said.
+ */
+#ifndef NN_EXCHANGE_MATCH_H
+#define NN_EXCHANGE_MATCH_H
+
+#include "core/base/base.h"
+#include "core/files/safetensors.h"
+#include "core/json/json.h"
+
+struct nn_description;
+struct nn_network;
+struct nn_network_bind;
+
+/* What happens to the head (nn_description_head). REPLACED: its tensors are never taken, it keeps
+ * the values it was initialised with. */
+enum nn_match_head {
+    NN_MATCH_HEAD_KEPT,             /* wanted like any other layer */
+    NN_MATCH_HEAD_REPLACED,         /* always made new */
+    NN_MATCH_HEAD_REPLACED_IF_OTHER /* made new when the file's has another shape or is missing */
+};
+
+struct nn_match;
+
+/* tensors: only name, rank and shape are looked at; borrowed until nn_match_destroy, in any order.
+ * bind as for nn_network_create. NN_ERR_INVALID: the description does not fit the bind. */
+NN_MUST_CHECK enum nn_status nn_match_description(const struct nn_description *description,
+                                                  const struct nn_network_bind *bind,
+                                                  const struct nn_file_tensor *tensors, size_t n,
+                                                  enum nn_match_head head, struct nn_match **out,
+                                                  struct nn_error *err);
+/* The same for a network; the i-th parameter of the match is the network's i-th. */
+NN_MUST_CHECK enum nn_status nn_match_network(const struct nn_network *network,
+                                              const struct nn_file_tensor *tensors, size_t n,
+                                              enum nn_match_head head, struct nn_match **out,
+                                              struct nn_error *err);
+void nn_match_destroy(struct nn_match *match);
+
+/* The mean and standard deviation of a network's input are optional: absent ones are no lack. */
+enum nn_match_fate {
+    NN_MATCH_MATCHED,
+    NN_MATCH_MISSING,
+    NN_MATCH_WRONG_SHAPE,
+    NN_MATCH_REPLACED,
+    NN_MATCH_OPTIONAL,
+    NN_MATCH_UNEXPECTED, /* a tensor that no parameter wants */
+    NN_MATCH_IGNORED,    /* a counter of batches */
+    NN_MATCH_FATE_COUNT
+};
+size_t nn_match_count(const struct nn_match *match, enum nn_match_fate fate);
+
+/* Nothing is missing or of a wrong shape, and something matches. */
+bool nn_match_is_loadable(const struct nn_match *match);
+/* Why not, in one sentence; "" when it is. Borrowed. */
+const char *nn_match_text(const struct nn_match *match);
+
+/* The tensor for the i-th parameter; NULL unless it matches. */
+const struct nn_file_tensor *nn_match_tensor(const struct nn_match *match, size_t i);
+
+/* New reference; NULL when out of memory:
+ * {"loadable": bool, "text": "", "head": "classifier.1" | null, "prefix_removed": "module." | null,
+ *  "matched": [{"name", "shape"}], "missing": [{"name", "shape"}],
+ *  "wrong_shape": [{"name", "shape", "found"}],
+ *  "replaced": [{"name", "shape", "found": [...] | null}],
+ *  "unexpected": [{"name", "shape"}], "ignored": [names]}
+ * shape: what the network wants (of `unexpected`: the file's); found: what the file has. Names of
+ * `unexpected` and `ignored` as in the file, the others as in the network. */
+json_t *nn_match_json(const struct nn_match *match);
+
+#endif

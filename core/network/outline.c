@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What can be said of a network's parameters without building it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/network/network_internal.h"
+
+static bool has_weights(const struct nn_node *node)
+{
+    return strcmp(node->layer.kind->name, "convolution") == 0 ||
+           strcmp(node->layer.kind->name, "fully_connected") == 0;
+}
+
+const char *nn_description_head(const struct nn_description *description)
+{
+    const char *head = NULL;
+    for (size_t i = 0; i < description->n_order; i++) {
+        const struct nn_node *node = &description->nodes[description->order[i]];
+        head = has_weights(node) ? node->layer.name : head;
+    }
+    return head;
+}
+
+const char *nn_network_head(const struct nn_network *network)
+{
+    return nn_description_head(network->graph);
+}
+
+static void outline_node(const struct nn_layer *layer, const struct nn_layer_plan *plan,
+                         struct nn_parameter_shape *out)
+{
+    for (size_t k = 0; k < plan->n_parameters; k++) {
+        const struct nn_parameter_plan *parameter = &plan->parameters[k];
+        out[k] = (struct nn_parameter_shape){.layer = layer->name,
+                                             .role = parameter->role,
+                                             .learnable = parameter->learnable,
+                                             .ndim = parameter->ndim};
+        (void)snprintf(out[k].name, sizeof out[k].name, "%s.%s", layer->name, parameter->suffix);
+        memcpy(out[k].shape, parameter->shape, sizeof parameter->shape);
+    }
+}
+
+enum nn_status nn_description_parameters(const struct nn_description *description,
+                                         const struct nn_network_bind *bind,
+                                         struct nn_parameter_shape **out, size_t *out_n,
+                                         struct nn_error *err)
+{
+    size_t n = description->n_nodes;
+    struct nn_layer_plan *plans = calloc(n, sizeof *plans);
+    struct nn_parameter_shape *shapes = calloc(n * NN_LAYER_PARAMETERS_MAX, sizeof *shapes);
+    struct nn_issues issues = {0};
+    enum nn_status status = NN_OK;
+    if (!plans || !shapes || !nn_issues_init(&issues)) {
+        status = nn_fail(err, NN_ERR_MEMORY, "no memory for the parameters of a network");
+        goto cleanup;
+    }
+    nn_graph_plan(description, bind, &issues, plans);
+    status = nn_issues_status(&issues, err);
+    if (status == NN_OK) {
+        size_t used = 0;
+        for (size_t i = 0; i < n; i++) {
+            outline_node(&description->nodes[i].layer, &plans[i], shapes + used);
+            used += plans[i].n_parameters;
+        }
+        *out = shapes;
+        *out_n = used;
+        shapes = NULL;
+    }
+cleanup:
+    nn_issues_deinit(&issues);
+    free(shapes);
+    free(plans);
+    return status;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * core/exchange: how named tensors fit a network: every fate, prefixes, heads, the report.
+ */
+#include "tests/support/cmocka_all.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/exchange/exchange.h"
+#include "core/network/network.h"
+
+/* conv1, bn1 and a head with as many outputs as there are classes. */
+static const char TEXT[] =
+    "{\"layers\": [{\"kind\": \"image_input\", \"name\": \"input\", \"normalisation\": \"zscore\"},"
+    "{\"kind\": \"convolution\", \"name\": \"conv1\", \"filters\": 2, \"kernel\": 1},"
+    "{\"kind\": \"batch_norm\", \"name\": \"bn1\"},"
+    "{\"kind\": \"convolution\", \"name\": \"head\", \"kernel\": 1}, {\"kind\": \"relu\", \"name\":"
+    "\"relu\"}, {\"kind\": \"global_average_pool\", \"name\": \"pool\"},"
+    "{\"kind\": \"softmax\", \"name\": \"softmax\"}]}";
+
+#define T(n, ...)                                                                                  \
+    {                                                                                              \
+        .name = (n), .rank = sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t), .shape = {          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+/* As a network of five classes has them. */
+static const struct nn_file_tensor FIVE[] = {
+    T("head.weight", 5, 2, 1, 1), T("head.bias", 5),       T("conv1.weight", 2, 3, 1, 1),
+    T("conv1.bias", 2),           T("bn1.weight", 2),      T("bn1.bias", 2),
+    T("bn1.running_mean", 2),     T("bn1.running_var", 2), T("bn1.num_batches_tracked", 1),
+};
+enum { FIVE_COUNT = sizeof FIVE / sizeof FIVE[0] };
+
+static const struct nn_network_bind BIND = {.height = 4, .width = 4, .channels = 3, .classes = 3};
+static struct nn_description *description;
+
+static int set_up(void **state)
+{
+    (void)state;
+    json_t *json = json_loads(TEXT, 0, NULL);
+    enum nn_status status = nn_description_parse(json, &description, NULL);
+    json_decref(json);
+    return status == NN_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    nn_description_destroy(description);
+    return 0;
+}
+
+static struct nn_match *match_of(const struct nn_file_tensor *tensors, size_t n,
+                                 enum nn_match_head head)
+{
+    struct nn_match *match = NULL;
+    assert_int_equal(nn_match_description(description, &BIND, tensors, n, head, &match, NULL),
+                     NN_OK);
+    return match;
+}
+
+static void the_head_is_the_last_layer_with_weights(void **state)
+{
+    (void)state;
+    assert_string_equal(nn_description_head(description), "head");
+}
+
+static void another_number_of_classes(void **state)
+{
+    (void)state;
+    struct nn_match *match = match_of(FIVE, FIVE_COUNT, NN_MATCH_HEAD_KEPT);
+    assert_false(nn_match_is_loadable(match));
+    assert_int_equal(nn_match_count(match, NN_MATCH_WRONG_SHAPE), 2);
+    assert_non_null(strstr(nn_match_text(match), "\"head.weight\" is [5, 2, 1, 1], the network "
+                                                 "wants [3, 2, 1, 1]"));
+    nn_match_destroy(match);
+    static const enum nn_match_head NEW[] = {NN_MATCH_HEAD_REPLACED,
+                                             NN_MATCH_HEAD_REPLACED_IF_OTHER};
+    for (size_t i = 0; i < 2; i++) {
+        match = match_of(FIVE, FIVE_COUNT, NEW[i]);
+        assert_true(nn_match_is_loadable(match));
+        assert_int_equal(nn_match_count(match, NN_MATCH_REPLACED), 2);
+        assert_int_equal(nn_match_count(match, NN_MATCH_MATCHED), 6);
+        assert_int_equal(nn_match_count(match, NN_MATCH_OPTIONAL), 2);
+        assert_int_equal(nn_match_count(match, NN_MATCH_UNEXPECTED), 0);
+        nn_match_destroy(match);
+    }
+}
+
+/* A head that fits is made new only when that is asked for. */
+static void the_same_number_of_classes(void **state)
+{
+    struct nn_file_tensor three[FIVE_COUNT];
+    (void)state;
+    memcpy(three, FIVE, sizeof three);
+    three[0].shape[0] = three[1].shape[0] = 3;
+    struct nn_match *match = match_of(three, FIVE_COUNT, NN_MATCH_HEAD_REPLACED_IF_OTHER);
+    assert_int_equal(nn_match_count(match, NN_MATCH_MATCHED), 8);
+    nn_match_destroy(match);
+    match = match_of(three, FIVE_COUNT, NN_MATCH_HEAD_REPLACED);
+    assert_int_equal(nn_match_count(match, NN_MATCH_REPLACED), 2);
+    nn_match_destroy(match);
+    match = match_of(three + 1, FIVE_COUNT - 1, NN_MATCH_HEAD_REPLACED_IF_OTHER);
+    assert_int_equal(nn_match_count(match, NN_MATCH_REPLACED), 2);
+    nn_match_destroy(match);
+}
+
+static void nothing_fits(void **state)
+{
+    const struct nn_file_tensor other[] = {T("a", 1)};
+    (void)state;
+    struct nn_match *match = match_of(other, 1, NN_MATCH_HEAD_REPLACED);
+    assert_false(nn_match_is_loadable(match));
+    assert_int_equal(nn_match_count(match, NN_MATCH_UNEXPECTED), 1);
+    nn_match_destroy(match);
+    match = match_of(NULL, 0, NN_MATCH_HEAD_KEPT);
+    assert_int_equal(nn_match_count(match, NN_MATCH_MISSING), 8);
+    nn_match_destroy(match);
+}
+
+/* The whole report, with a prefix, a tensor too many and one of another shape. */
+static void the_report(void **state)
+{
+    char names[FIVE_COUNT + 1][64];
+    struct nn_file_tensor tensors[FIVE_COUNT + 1];
+    (void)state;
+    for (size_t i = 0; i <= FIVE_COUNT; i++) {
+        tensors[i] = FIVE[i < FIVE_COUNT ? i : 0];
+        (void)snprintf(names[i], sizeof names[i], "module.%s",
+                       i < FIVE_COUNT ? FIVE[i].name : "extra");
+        tensors[i].name = names[i];
+    }
+    tensors[3].shape[0] = 7;
+    struct nn_match *match = match_of(tensors, FIVE_COUNT + 1, NN_MATCH_HEAD_REPLACED);
+    json_t *report = nn_match_json(match);
+    json_t *expected = json_loads(
+        "{\"loadable\": false, \"text\": \"1 of 10 parameters do not fit: \\\"conv1.bias\\\" is "
+        "[7],"
+        " the network wants [2]\", \"head\": \"head\", \"prefix_removed\": \"module.\","
+        "\"matched\": [{\"name\": \"conv1.weight\", \"shape\": [2, 3, 1, 1]},"
+        " {\"name\": \"bn1.weight\", \"shape\": [2]}, {\"name\": \"bn1.bias\", \"shape\": [2]},"
+        " {\"name\": \"bn1.running_mean\", \"shape\": [2]},"
+        " {\"name\": \"bn1.running_var\", \"shape\": [2]}], \"missing\": [],"
+        "\"wrong_shape\": [{\"name\": \"conv1.bias\", \"shape\": [2], \"found\": [7]}],"
+        "\"replaced\": [{\"name\": \"head.weight\", \"shape\": [3, 2, 1, 1],"
+        " \"found\": [5, 2, 1, 1]}, {\"name\": \"head.bias\", \"shape\": [3], \"found\": [5]}],"
+        "\"unexpected\": [{\"name\": \"module.extra\", \"shape\": [5, 2, 1, 1]}],"
+        "\"ignored\": [\"module.bn1.num_batches_tracked\"]}",
+        0, NULL);
+    assert_non_null(expected);
+    assert_true(json_equal(report, expected));
+    json_decref(report);
+    json_decref(expected);
+    nn_match_destroy(match);
+}
+
+/* A replaced head keeps what the seed gave it; everything else is the file's. */
+static void a_new_head_is_the_seeds(void **state)
+{
+    const struct nn_network_options options = {.max_batch = 1, .phase = NN_PHASE_TRAINING};
+    struct nn_network *network = NULL;
+    static const float ZEROS[16];
+    struct nn_file_tensor tensors[FIVE_COUNT];
+    (void)state;
+    memcpy(tensors, FIVE, sizeof tensors);
+    for (size_t i = 0; i < FIVE_COUNT; i++) {
+        tensors[i].dtype = NN_FILE_F32;
+        tensors[i].data = ZEROS;
+        tensors[i].count = 1;
+        for (size_t k = 0; k < tensors[i].rank; k++) {
+            tensors[i].count *= tensors[i].shape[k];
+        }
+    }
+    assert_int_equal(nn_network_create(description, &BIND, &options, &network, NULL), NN_OK);
+    nn_network_initialize(network, 1);
+    assert_string_equal(nn_network_head(network), "head");
+    assert_int_equal(
+        nn_exchange_import(network, tensors, FIVE_COUNT, NN_MATCH_HEAD_KEPT, NULL, NULL),
+        NN_ERR_INVALID);
+    assert_int_equal(
+        nn_exchange_import(network, tensors, FIVE_COUNT, NN_MATCH_HEAD_REPLACED, NULL, NULL),
+        NN_OK);
+    for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
+        const struct nn_parameter *p = nn_network_parameter(network, i);
+        bool kept = strcmp(p->name, "head.weight") == 0 || p->role == NN_ROLE_INPUT_STD;
+        assert_int_equal(p->value[0] != 0, kept);
+    }
+    nn_network_destroy(network);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_head_is_the_last_layer_with_weights),
+        cmocka_unit_test(another_number_of_classes),
+        cmocka_unit_test(the_same_number_of_classes),
+        cmocka_unit_test(nothing_fits),
+        cmocka_unit_test(the_report),
+        cmocka_unit_test(a_new_head_is_the_seeds),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
