@@ -208,7 +208,7 @@ static enum nn_status match_make(struct nn_match *match, const struct nn_file_te
                                  size_t n, enum nn_match_head head, struct nn_match **out,
                                  struct nn_error *err)
 {
-    match->tensors = calloc(n + 1, sizeof *match->tensors);
+    match->tensors = calloc(n + 1, sizeof(void *));
     match->leftover = calloc(n + 1, sizeof *match->leftover);
     match->fits = calloc(match->n_wanted + 1, sizeof *match->fits);
     if (!match->tensors || !match->leftover || !match->fits) {
@@ -219,7 +219,7 @@ static enum nn_status match_make(struct nn_match *match, const struct nn_file_te
         match->tensors[i] = &tensors[i];
     }
     match->n_tensors = n;
-    qsort(match->tensors, n, sizeof *match->tensors, by_name);
+    qsort(match->tensors, n, sizeof(void *), by_name);
     decide(match, head);
     describe(match);
     *out = match;

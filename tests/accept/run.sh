@@ -1,6 +1,6 @@
 #!/bin/bash
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
-# usage: run.sh [ROW...]    rows: 2 3 4 5 6 7 8 9 10 11 12
+# usage: run.sh [ROW...]    rows: 2 to 12 of the spine; 3.1, 3.3 of transfer learning (squeezenet)
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
@@ -8,6 +8,7 @@ rows=${*:-2 3 4 5 6 7 8 9 10 11 12}
 failed=0
 py=/usr/bin/python3
 driver=build/release/tests/accept/train_driver
+images=build/release/tests/accept/image_driver
 
 counted() { # row what command...: a suite's closing line as a JSON line
     local row=$1 what=$2 out
@@ -31,6 +32,9 @@ row() {
     10) $py tests/accept/many_trials.py ;;
     11) counted 11 "planted faults" $py tests/mutants/run.py ;;
     12) $py tests/accept/second_worker.py ;;
+    3.1) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" weights &&
+        $py tests/accept/peer_image_networks.py "$images" random --networks squeezenet1_0,squeezenet1_1 ;;
+    3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
     *) echo "no row $1" >&2; return 2 ;;
     esac
 }

@@ -65,6 +65,37 @@ static void written_file_reads_back(void **state)
     nn_safetensors_close(file);
 }
 
+/* Every half and every bfloat16 read and written again is itself; between two neighbours the
+ * nearest is taken, the even one of equally near ones. */
+static void narrow_types_round_to_the_nearest(void **state)
+{
+    static const enum nn_file_dtype TYPES[] = {NN_FILE_F16, NN_FILE_BF16};
+    (void)state;
+    for (size_t t = 0; t < 2; t++) {
+        for (uint32_t bits = 0; bits < 65536; bits++) {
+            const uint16_t narrow = (uint16_t)bits, next = (uint16_t)(bits + 1);
+            struct nn_file_tensor tensor = {.dtype = TYPES[t], .count = 1, .data = &narrow};
+            nn_real value, above;
+            uint16_t written;
+            nn_file_tensor_read(&tensor, &value);
+            assert_true(nn_file_values_write(TYPES[t], &value, 1, &written));
+            assert_true(isnan(value) || written == narrow);
+            tensor.data = &next;
+            nn_file_tensor_read(&tensor, &above);
+            if (isfinite(value) && isfinite(above) && (bits & 0x7fff) != 0x7fff) {
+                const nn_real half_way = value / 2 + above / 2;
+                assert_true(nn_file_values_write(TYPES[t], &half_way, 1, &written));
+                assert_int_equal(written, bits % 2 == 0 ? narrow : next);
+            }
+        }
+    }
+    const nn_real large = 65520;
+    uint16_t out;
+    assert_false(nn_file_values_write(NN_FILE_F16, &large, 1, &out));
+    assert_false(nn_file_values_write(NN_FILE_I8, &large, 1, &out));
+    assert_true(nn_file_values_write(NN_FILE_BF16, &large, 1, &out));
+}
+
 static void doubled_name_is_not_written(void **state)
 {
     (void)state;
@@ -273,10 +304,15 @@ static void missing_file_names_no_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_file_reads_back),  cmocka_unit_test(doubled_name_is_not_written),
-        cmocka_unit_test(lies_are_refused),         cmocka_unit_test(doubled_name_is_called_so),
-        cmocka_unit_test(header_length_is_checked), cmocka_unit_test(limits_are_kept),
-        cmocka_unit_test(every_dtype_is_converted), cmocka_unit_test(missing_file_names_no_path),
+        cmocka_unit_test(written_file_reads_back),
+        cmocka_unit_test(narrow_types_round_to_the_nearest),
+        cmocka_unit_test(doubled_name_is_not_written),
+        cmocka_unit_test(lies_are_refused),
+        cmocka_unit_test(doubled_name_is_called_so),
+        cmocka_unit_test(header_length_is_checked),
+        cmocka_unit_test(limits_are_kept),
+        cmocka_unit_test(every_dtype_is_converted),
+        cmocka_unit_test(missing_file_names_no_path),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs image networks of the catalogue for a peer (peer_image_networks.py) to compare with.
+ *
+ *   image_driver infer NETWORK WEIGHTS INPUT BATCH SIZE CLASSES OPERATORS LAYERS OUTPUT
+ *       weights: any known format; input: normalised float32, BATCH x SIZE x SIZE x 3, raw; layers:
+ *       names joined by commas, or "". Writes the scores raw, prints the figures of the layers.
+ *   image_driver train NETWORK BATCH SIZE CLASSES STEPS OPERATORS
+ *       steps of sgdm on made-up images, one thread; prints seconds and the profile of the passes.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/cpu.h"
+#include "core/exchange/exchange.h"
+#include "core/files/weights.h"
+#include "core/network/network.h"
+
+enum { LAYERS_MAX = 16 };
+
+struct net {
+    struct nn_description *description;
+    struct nn_network *network;
+    size_t batch, size, classes;
+    const char *kept[LAYERS_MAX];
+    size_t n_kept;
+};
+
+static int complain(const char *what, const struct nn_error *err)
+{
+    (void)fprintf(stderr, "%s: %s %s\n", what, err->text, err->pointer);
+    return 1;
+}
+
+static enum nn_status net_open(struct net *net, const char *name, const char *operators,
+                               enum nn_phase phase, struct nn_error *err)
+{
+    json_t *spec = json_pack("{s:s, s:i}", "name", name, "size", (int)net->size);
+    const struct nn_network_bind bind = {
+        .height = net->size, .width = net->size, .channels = 3, .classes = net->classes};
+    const struct nn_network_options options = {
+        .max_batch = net->batch,
+        .phase = phase,
+        .kept = net->kept,
+        .n_kept = net->n_kept,
+        .operators = strcmp(operators, "plain") == 0 ? NN_OPERATORS_PLAIN : NN_OPERATORS_OPTIMISED};
+    enum nn_status status = nn_description_parse(spec, &net->description, err);
+    json_decref(spec);
+    return status == NN_OK
+               ? nn_network_create(net->description, &bind, &options, &net->network, err)
+               : status;
+}
+
+static void net_close(struct net *net)
+{
+    nn_network_destroy(net->network);
+    nn_description_destroy(net->description);
+}
+
+static double now(clockid_t clock)
+{
+    struct timespec at;
+    (void)clock_gettime(clock, &at);
+    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
+}
+
+static double cpu_clock(void *ctx)
+{
+    (void)ctx;
+    return now(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static bool read_reals(const char *path, nn_real *out, size_t n)
+{
+    FILE *file = fopen(path, "rb");
+    bool ok = file && fread(out, sizeof *out, n, file) == n;
+    return file && fclose(file) == 0 && ok;
+}
+
+/* ---- infer ---- */
+
+static enum nn_status weights_load(struct net *net, const char *path, struct nn_error *err)
+{
+    struct nn_weights *weights = NULL;
+    enum nn_status status = nn_weights_open(path, NULL, &weights, err);
+    if (status == NN_OK) {
+        size_t n = nn_weights_count(weights);
+        const struct nn_file_tensor *tensors = n > 0 ? nn_weights_tensor(weights, 0) : NULL;
+        status = nn_exchange_import(net->network, tensors, n, NN_MATCH_HEAD_KEPT, NULL, err);
+        nn_weights_close(weights);
+    }
+    return status;
+}
+
+static json_t *figures(const struct net *net, const char *layer)
+{
+    struct nn_layer_view view;
+    double sum = 0, largest = 0, squares = 0;
+    if (!nn_network_activation(net->network, layer, &view)) {
+        return NULL;
+    }
+    size_t rows = net->batch * view.height * view.width;
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < view.channels; c++) {
+            double x = (double)view.data[r * view.ld + c];
+            sum += x;
+            squares += x * x;
+            largest = fmax(largest, fabs(x));
+        }
+    }
+    return json_pack("{s:f, s:f, s:f}", "mean", sum / (double)rows / (double)view.channels,
+                     "absmax", largest, "l2", sqrt(squares));
+}
+
+static int infer(char **argv)
+{
+    struct net net = {.batch = strtoul(argv[3], NULL, 10),
+                      .size = strtoul(argv[4], NULL, 10),
+                      .classes = strtoul(argv[5], NULL, 10)};
+    struct nn_error err = {0};
+    for (char *name = strtok(argv[7], ","); name && net.n_kept < LAYERS_MAX;
+         name = strtok(NULL, ",")) {
+        net.kept[net.n_kept++] = name;
+    }
+    enum nn_status status = net_open(&net, argv[0], argv[6], NN_PHASE_INFERENCE, &err);
+    if (status == NN_OK) {
+        status = weights_load(&net, argv[1], &err);
+    }
+    if (status != NN_OK) {
+        net_close(&net);
+        return complain(argv[0], &err);
+    }
+    size_t n = net.batch * nn_network_input_size(net.network);
+    bool ok = read_reals(argv[2], nn_network_input(net.network), n);
+    nn_network_forward(net.network, net.batch, NN_PHASE_INFERENCE, NULL);
+    FILE *file = fopen(argv[8], "wb");
+    ok = ok && file &&
+         fwrite(nn_network_output(net.network), sizeof(nn_real), net.batch * net.classes, file) ==
+             net.batch * net.classes;
+    ok = file && fclose(file) == 0 && ok;
+    json_t *layers = json_object();
+    for (size_t i = 0; i < net.n_kept; i++) {
+        (void)json_object_set_new(layers, net.kept[i], figures(&net, net.kept[i]));
+    }
+    char *text = json_dumps(layers, JSON_COMPACT);
+    (void)puts(text ? text : "");
+    free(text);
+    json_decref(layers);
+    net_close(&net);
+    return ok ? 0 : 1;
+}
+
+/* ---- train ---- */
+
+static json_t *profile(const struct net *net)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < nn_network_profile_count(net->network); i++) {
+        struct nn_profile_row row = nn_network_profile(net->network, i);
+        (void)json_array_append_new(rows, json_pack("[s, s, f, f]", row.layers, row.operator_name,
+                                                    row.forward_seconds, row.backward_seconds));
+    }
+    return rows;
+}
+
+/* What a step needs besides the network. */
+struct step {
+    uint32_t *labels;
+    nn_real *slots;
+};
+
+static void one_step(struct net *net, struct step *s, size_t number)
+{
+    const struct nn_step step = {.seed = 1, .epoch = 0, .first_sample = number * net->batch};
+    size_t n;
+    nn_network_forward(net->network, net->batch, NN_PHASE_TRAINING, &step);
+    nn_network_zero_grads(net->network);
+    const nn_real *p = nn_network_probabilities(net->network, net->batch);
+    nn_real *d = nn_network_output_gradient(net->network);
+    for (size_t i = 0; i < net->batch * net->classes; i++) {
+        bool right = i % net->classes == s->labels[i / net->classes];
+        d[i] = (p[i] - (right ? 1 : 0)) / (nn_real)net->batch;
+    }
+    nn_network_backward(net->network, net->batch);
+    nn_real *values = nn_network_values(net->network, &n);
+    const nn_real *grads = nn_network_grads(net->network, &n);
+    for (size_t i = 0; i < n; i++) {
+        s->slots[i] = (nn_real)0.9 * s->slots[i] - (nn_real)1e-3 * grads[i];
+        values[i] += s->slots[i];
+    }
+}
+
+static int train(char **argv)
+{
+    struct net net = {.batch = strtoul(argv[1], NULL, 10),
+                      .size = strtoul(argv[2], NULL, 10),
+                      .classes = strtoul(argv[3], NULL, 10)};
+    size_t steps = strtoul(argv[4], NULL, 10), n;
+    struct nn_error err = {0};
+    if (net_open(&net, argv[0], argv[5], NN_PHASE_TRAINING, &err) != NN_OK) {
+        net_close(&net);
+        return complain(argv[0], &err);
+    }
+    nn_network_initialize(net.network, 1);
+    (void)nn_network_values(net.network, &n);
+    struct step s = {.labels = calloc(net.batch, sizeof(uint32_t)),
+                     .slots = calloc(n, sizeof(nn_real))};
+    nn_real *input = nn_network_input(net.network);
+    for (size_t i = 0; i < net.batch * nn_network_input_size(net.network); i++) {
+        input[i] = (nn_real)(i * 2654435761U % 65536) / 32768 - 1;
+    }
+    for (size_t i = 0; i < net.batch; i++) {
+        s.labels[i] = (uint32_t)(i % net.classes);
+    }
+    one_step(&net, &s, 0);
+    nn_network_set_clock(net.network, cpu_clock, NULL);
+    nn_network_profile_reset(net.network);
+    double wall = now(CLOCK_MONOTONIC), cpu = cpu_clock(NULL);
+    for (size_t i = 1; i <= steps; i++) {
+        one_step(&net, &s, i);
+    }
+    cpu = cpu_clock(NULL) - cpu;
+    wall = now(CLOCK_MONOTONIC) - wall;
+    json_t *json = json_pack("{s:f, s:f, s:o}", "cpu_seconds", cpu / (double)steps, "seconds",
+                             wall / (double)steps, "profile", profile(&net));
+    char *text = json_dumps(json, JSON_COMPACT);
+    (void)puts(text ? text : "");
+    free(text);
+    json_decref(json);
+    free(s.labels);
+    free(s.slots);
+    net_close(&net);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    nn_cpu_flush_denormals();
+    if (argc == 11 && strcmp(argv[1], "infer") == 0) {
+        return infer(argv + 2);
+    }
+    if (argc == 8 && strcmp(argv[1], "train") == 0) {
+        return train(argv + 2);
+    }
+    (void)fprintf(stderr, "usage: see the head of image_driver.c\n");
+    return 2;
+}

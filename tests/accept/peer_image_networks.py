@@ -1,0 +1,209 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Image networks of the catalogue beside torchvision's.
+
+usage: peer_image_networks.py DRIVER weights|random|speed [--data DIR] [--pairs N] [--steps N]
+                              [--batch N] [--networks a,b]
+
+weights  squeezenet1_1 with real ImageNet weights, every file of them, against the stored logits
+         and layer figures, plain and optimised; the f16 file against the network with rounded
+         weights too (row 3.1)
+random   each network with random weights and statistics against torchvision's, in evaluation
+speed    training steps of all layers, images per second, one thread, interleaved pairs (row 3.3)
+
+DRIVER is the built tests/accept/image_driver. Needs Debian's python3-torch and
+python3-torchvision. The exit status is 0 when every line says "ok": true.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from peer_simple_cnn import environment, write_safetensors
+
+BOUNDS = {"plain": 1e-5, "optimised": 1e-4}
+# torchvision's ReLUs work in place, so what it recorded of a convolution is the ReLU's output
+RECORDED = {"features.0": "features.1", "classifier.1": "classifier.2"}
+CLASSES = 12
+
+
+class Driver:
+    """Our side."""
+
+    def __init__(self, path, directory):
+        self.path, self.directory = path, directory
+
+    def infer(self, network, weights, x, classes, operators, layers=()):
+        """Scores and the figures of layers for x, an NCHW tensor."""
+        source = os.path.join(self.directory, "input")
+        out = os.path.join(self.directory, "scores")
+        with open(source, "wb") as file:
+            file.write(x.permute(0, 2, 3, 1).contiguous().numpy().tobytes())
+        done = subprocess.run(
+            [self.path, "infer", network, weights, source, str(len(x)), str(x.shape[2]),
+             str(classes), operators, ",".join(layers), out], stdout=subprocess.PIPE, check=True)
+        with open(out, "rb") as file:
+            scores = torch.frombuffer(bytearray(file.read()), dtype=torch.float32)
+        return scores.reshape(len(x), classes), json.loads(done.stdout)
+
+    def train(self, network, batch, steps):
+        """Seconds of a training step."""
+        done = subprocess.run([self.path, "train", network, str(batch), "224", str(CLASSES),
+                               str(steps), "optimised"], stdout=subprocess.PIPE, check=True)
+        return json.loads(done.stdout)
+
+
+def difference(a, b):
+    """Largest difference of two tensors relative to the largest magnitude of the second."""
+    return float((a - b).abs().max() / b.abs().max())
+
+
+def figure_difference(ours, theirs):
+    """The worst of mean, largest magnitude and norm of the layers; a mean relative to the largest
+    magnitude."""
+    worst = 0.0
+    for name, their in theirs.items():
+        our = ours[RECORDED.get(name, name)]
+        worst = max(worst, abs(our["mean"] - their["mean"]) / their["absmax"],
+                    abs(our["absmax"] - their["absmax"]) / their["absmax"],
+                    abs(our["l2"] - their["l2"]) / their["l2"])
+    return worst
+
+
+def rounded_reference(directory, x):
+    """Logits of torchvision's network with the weights rounded to half precision."""
+    state = torch.load(directory + "/squeezenet1_1.pth")
+    model = torchvision.models.squeezenet1_1()
+    model.load_state_dict({name: value.half().float() for name, value in state.items()})
+    with torch.no_grad():
+        return model.eval()(x)
+
+
+def weights(driver, options):
+    """The lines of row 3.1: one a file and set of operators."""
+    directory = options.data + "/weights/squeezenet1_1"
+    x = torch.from_numpy(numpy.load(directory + "/reference_input.npy"))
+    logits = torch.from_numpy(numpy.load(directory + "/reference_logits.npy"))
+    with open(directory + "/reference_activations.json", encoding="ascii") as file:
+        layers = json.load(file)
+    rounded = rounded_reference(directory, x)
+    for name in ("squeezenet1_1.safetensors", "squeezenet1_1-f16.safetensors",
+                 "squeezenet1_1.pth", "squeezenet1_1-legacy.pth"):
+        half = "f16" in name
+        for operators, bound in BOUNDS.items():
+            ours, figures = driver.infer("squeezenet1_1", "%s/%s" % (directory, name), x, 1000,
+                                         operators, [RECORDED.get(k, k) for k in layers])
+            line = {"row": "3.1", "file": name, "operators": operators,
+                    "logits": difference(ours, rounded if half else logits), "bound": bound}
+            line["ok"] = line["logits"] <= bound
+            if half:
+                line["logits_of_f32"] = difference(ours, logits)
+                line["ok"] = line["ok"] and line["logits_of_f32"] <= 5e-3
+            else:
+                line["layers"] = figure_difference(figures, layers)
+                line["ok"] = line["ok"] and line["layers"] <= bound
+            yield line
+
+
+def random_model(name):
+    """A network of torchvision with random weights and statistics, in evaluation."""
+    torch.manual_seed(3)
+    model = getattr(torchvision.models, name)(num_classes=CLASSES)
+    for module in model.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            torch.nn.init.uniform_(module.weight, 0.8, 1.2)
+            torch.nn.init.normal_(module.bias, 0, 0.1)
+            torch.nn.init.normal_(module.running_mean, 0, 0.1)
+            torch.nn.init.uniform_(module.running_var, 0.5, 1.5)
+    return model.eval()
+
+
+def random(driver, options):
+    """A line for each network and set of operators."""
+    for name in options.networks.split(","):
+        model = random_model(name)
+        x = torch.randn(2, 3, 224, 224)
+        with torch.no_grad():
+            theirs = model(x)
+        path = os.path.join(driver.directory, "random.safetensors")
+        write_safetensors(path, model)
+        for operators, bound in BOUNDS.items():
+            ours, _ = driver.infer(name, path, x, CLASSES, operators)
+            line = {"row": "3.networks", "network": name, "operators": operators,
+                    "logits": difference(ours, theirs), "bound": bound}
+            line["ok"] = line["logits"] <= bound
+            yield line
+
+
+class Peer:
+    """Training of torchvision's network on images in memory."""
+
+    def __init__(self, name, batch):
+        self.model = getattr(torchvision.models, name)(num_classes=CLASSES).train()
+        self.x, self.y = torch.rand(batch, 3, 224, 224), torch.arange(batch) % CLASSES
+        self.solver = torch.optim.SGD(self.model.parameters(), lr=1e-3, momentum=0.9)
+
+    def step(self):
+        """One step."""
+        self.solver.zero_grad(set_to_none=True)
+        torch.nn.functional.cross_entropy(self.model(self.x), self.y).backward()
+        self.solver.step()
+
+    def train(self, steps):
+        """Wall and processor seconds of a step, the first one left out."""
+        self.step()
+        wall, cpu = time.perf_counter(), time.process_time()
+        for _ in range(steps):
+            self.step()
+        return (time.perf_counter() - wall) / steps, (time.process_time() - cpu) / steps
+
+
+def speed(driver, options):
+    """The line of row 3.3 for each network: A B A B, ratios of wall and of processor time."""
+    for name in options.networks.split(","):
+        peer, wall, cpu, ours = Peer(name, options.batch), [], [], []
+        for _ in range(options.pairs):
+            result = driver.train(name, options.batch, options.steps)
+            theirs = peer.train(options.steps)
+            ours.append(options.batch / result["seconds"])
+            wall.append(theirs[0] / result["seconds"])
+            cpu.append(theirs[1] / result["cpu_seconds"])
+        yield {"row": "3.3", "network": name, "batch": options.batch, "images_per_second": ours,
+               "ratios": wall, "median": statistics.median(wall), "worst": min(wall),
+               "ratios_of_processor_time": cpu, "median_of_processor_time": statistics.median(cpu),
+               "ok": statistics.median(wall) >= 1.0 and min(wall) >= 0.85}
+
+
+def main():
+    """Parses the command line, runs, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("driver")
+    parser.add_argument("what", choices=["weights", "random", "speed"])
+    parser.add_argument("--data", default=os.environ.get("ASSAY_TEST_DATA", "../shared/data"))
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--networks", default="squeezenet1_1")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    good = True
+    with tempfile.TemporaryDirectory(prefix="assay-peer-") as directory:
+        driver = Driver(options.driver, directory)
+        for line in {"weights": weights, "random": random, "speed": speed}[options.what](
+                driver, options):
+            good = good and line["ok"]
+            print(json.dumps(line), flush=True)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    environment()
+    import numpy
+    import torch
+    import torchvision
+    sys.exit(main())
