@@ -13,7 +13,9 @@
 #include "server/config/config.h"
 #include "server/worker/worker_internal.h"
 
-enum { MIB = 1 << 20, MAX_POINTS_PENDING = 4096 };
+/* Points that may wait for the commit of the next second: 12 MB at most. A network of a few numbers
+ * makes 200,000 a second; what makes more commits more often. */
+enum { MIB = 1 << 20, MAX_POINTS_PENDING = 1 << 19 };
 
 /* Address space beyond the budget: OpenBLAS maps 134 MB, each thread's heap and stack reserve 136
  * MB, and the limit must never be the tight one (OpenBLAS spins for ever when it is). */

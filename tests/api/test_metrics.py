@@ -2,7 +2,7 @@
 import random
 
 import pytest
-from conftest import spec
+from conftest import spec, wait_until
 
 
 def curve(daemon, trial, query=""):
@@ -76,3 +76,21 @@ def test_numbers_that_are_not_finite_are_named(daemon, long_trial):
     assert thinned["step"] == [1, 6, 7] or len(thinned["step"]) == 4
     assert 0.5 in thinned["value"] and 3.0 in thinned["value"]
     assert daemon.request("GET", f"/v1/trials/{trial['id']}").status_code == 200
+
+
+def test_a_fast_trial_commits_about_once_a_second(daemon, dataset):
+    """However many steps a second it makes: each commit is a transaction and wakes who waits."""
+    job = daemon.submit(spec(dataset, network={"name": "simple_cnn", "filters": 1},
+                             training={"epochs": 100000, "batch_size": 1, "solver": "sgdm"}))
+    [trial] = daemon.trials(job["id"])
+
+    def commits():
+        with daemon.database() as connection, connection.cursor() as cursor:
+            cursor.execute("select count(*), extract(epoch from max(created_at) - min(created_at)) from event "
+                           "where trial_id = %s and kind = 'points'", (trial["id"],))
+            n, seconds = cursor.fetchone()
+            return (n, seconds) if n >= 5 else None
+    n, seconds = wait_until(commits)
+    assert n - 1 <= seconds + 1
+    daemon.post(f"/v1/jobs/{job['id']}/cancel")
+    daemon.wait_job(job["id"])
