@@ -59,8 +59,6 @@ enum cfg_type { CFG_TEXT, CFG_CHOICE, CFG_INT, CFG_BYTES, CFG_SECONDS, CFG_BOOL 
       "time after which a silent worker's trial is taken from it")                                 \
     X(number, poll_seconds, CFG_SECONDS, "5", 1, 3600, "",                                         \
       "time between looks at the queue when no notification arrives")                              \
-    X(number, checkpoint_seconds, CFG_SECONDS, "60", 1, 86400, "",                                 \
-      "time between checkpoints on the worker's disk")                                             \
     X(number, checkpoint_store_seconds, CFG_SECONDS, "600", 1, 86400, "",                          \
       "time between checkpoints kept in the database")                                             \
     X(number, grace_seconds, CFG_SECONDS, "10", 0, 3600, "",                                       \
