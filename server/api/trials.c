@@ -41,6 +41,9 @@ static void explain(const struct store_trial *t, char *out, size_t size)
         explain_failure(t, out, size);
     } else if (strcmp(t->state, "queued") == 0 && t->held) {
         (void)snprintf(out, size, "Waits: its job is paused.");
+    } else if (strcmp(t->state, "queued") == 0 && t->stop_requested) {
+        (void)snprintf(out, size, "Waits for a worker to evaluate it as it was at step %lld.",
+                       (long long)t->checkpoint_step);
     } else if (strcmp(t->state, "queued") == 0 && t->attempt > 0) {
         (void)snprintf(out, size, "Waits to go on from step %lld after attempt %lld of %lld.",
                        (long long)t->checkpoint_step, (long long)t->attempt,

@@ -4,7 +4,8 @@
  *
  *   pause    starts no new trials; running ones go on
  *   resume   starts trials again, paused ones too
- *   stop     running trials finish their step, are evaluated and kept; waiting ones are cancelled
+ *   stop     running trials finish their step, are evaluated and kept, and so are waiting ones that
+ *            have a checkpoint; other waiting ones are cancelled; a paused job is let go for that
  *   cancel   nothing is kept of trials that are not finished
  *   restart  stopped, cancelled and failed trials (or those in the states named) run again
  */

@@ -13,11 +13,11 @@
  *    | |     |                                                    |
  *    | +-----+ resume, stop (x)            restart (x)            |
  *    +------------------------------------------------------------+
- *   queued, paused -- cancel (x) --> cancelled;  queued -- stop (x) --> cancelled
+ *   queued, paused -- cancel (x) --> cancelled;  queued, not begun -- stop (x) --> cancelled
  *
  * pause, stop and cancel of a running trial are requests: columns that the worker reads with every
- * heartbeat. A paused trial that is stopped goes back to the queue with the stop wanted, so that a
- * worker evaluates what the checkpoint holds.
+ * heartbeat. A trial with a checkpoint that is stopped while no worker has it goes through the
+ * queue with the stop wanted, so that a worker evaluates what the checkpoint holds: stopped keeps.
  */
 #include "server/jobs/transition.h"
 
@@ -82,10 +82,12 @@ static const char *const EVENTS[JOBS_EVENT_COUNT] = {
 #undef EVENT_ROW
 };
 
-enum jobs_effect jobs_transition(enum jobs_state from, enum jobs_event event,
+enum jobs_effect jobs_transition(enum jobs_state from, bool begun, enum jobs_event event,
                                  enum jobs_state *out_to)
 {
-    struct outcome outcome = TABLE[event][from];
+    static const struct outcome wanted = STAY(JOBS_QUEUED, JOBS_REQUESTED);
+    bool evaluates = begun && from == JOBS_QUEUED && event == JOBS_EVENT_STOP;
+    struct outcome outcome = evaluates ? wanted : TABLE[event][from];
     *out_to = outcome.effect == JOBS_CHANGED ? outcome.to : from;
     return outcome.effect;
 }

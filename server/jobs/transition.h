@@ -57,8 +57,9 @@ enum jobs_effect {
     JOBS_CHANGED    /* the state changes now */
 };
 
-/* The effect, and in *out_to the new state (the old one unless JOBS_CHANGED). */
-enum jobs_effect jobs_transition(enum jobs_state from, enum jobs_event event,
+/* The effect, and in *out_to the new state (the old one unless JOBS_CHANGED). begun: the trial has
+ * a checkpoint, so that there is something to evaluate. */
+enum jobs_effect jobs_transition(enum jobs_state from, bool begun, enum jobs_event event,
                                  enum jobs_state *out_to);
 
 const char *jobs_state_text(enum jobs_state state);

@@ -17,16 +17,34 @@ static const enum store_wish WISHES[JOBS_EVENT_COUNT] = {
     [JOBS_EVENT_RESTART] = STORE_WISH_NONE,
 };
 
+static struct store_move move_of(enum jobs_state from, bool begun, enum jobs_event event)
+{
+    enum jobs_state to;
+    enum jobs_effect effect = jobs_transition(from, begun, event, &to);
+    return (struct store_move){.from = jobs_state_text(from),
+                               .effect = EFFECTS[effect],
+                               .to = jobs_state_text(to),
+                               .of = begun ? STORE_OF_BEGUN : STORE_OF_FRESH};
+}
+
 void jobs_verb_make(enum jobs_event event, unsigned states, struct jobs_verb *out_verb)
 {
     size_t n = 0;
     for (unsigned s = 0; s < JOBS_STATE_COUNT; s++) {
-        enum jobs_state to;
-        enum jobs_effect effect = jobs_transition((enum jobs_state)s, event, &to);
-        if (effect != JOBS_REFUSED && (states & (1u << s))) {
-            out_verb->moves[n++] = (struct store_move){.from = jobs_state_text((enum jobs_state)s),
-                                                       .effect = EFFECTS[effect],
-                                                       .to = jobs_state_text(to)};
+        struct store_move fresh = move_of((enum jobs_state)s, false, event);
+        struct store_move begun = move_of((enum jobs_state)s, true, event);
+        if (!(states & (1u << s))) {
+            continue;
+        }
+        if (fresh.effect == begun.effect && fresh.to == begun.to) {
+            fresh.of = STORE_OF_ALL;
+            begun.effect = STORE_REFUSED;
+        }
+        if (fresh.effect != STORE_REFUSED) {
+            out_verb->moves[n++] = fresh;
+        }
+        if (begun.effect != STORE_REFUSED) {
+            out_verb->moves[n++] = begun;
         }
     }
     out_verb->store = (struct store_verb){.name = jobs_event_text(event),

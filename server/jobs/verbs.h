@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a person asks of trials, as the data that server/store takes: one row per state, made from
- * the transition table.
+ * What a person asks of trials, as the data that server/store takes: one row per state (two where
+ * it matters whether the trial has a checkpoint), made from the transition table.
  */
 #ifndef JOBS_VERBS_H
 #define JOBS_VERBS_H
@@ -10,7 +10,7 @@
 #include "server/store/verbs.h"
 
 struct jobs_verb {
-    struct store_move moves[JOBS_STATE_COUNT];
+    struct store_move moves[2 * JOBS_STATE_COUNT];
     struct store_verb store; /* points into moves: do not copy the struct */
 };
 

@@ -29,6 +29,7 @@ struct locked {
     size_t n;
     const char **ids, **states;
     int64_t *fences;
+    bool *begun; /* has a checkpoint */
 };
 
 static enum sv_status lock_trials(struct store_conn *conn, struct apply *apply,
@@ -40,10 +41,11 @@ static enum sv_status lock_trials(struct store_conn *conn, struct apply *apply,
     sql_text(&params, apply->scope->project_id);
     enum sv_status st =
         sql_run(conn,
-                apply->trial_id ? "select hex(id), state, fence, job_id from trial where id = $1"
-                                  " and project_id = $2 for no key update"
-                                : "select hex(id), state, fence, job_id from trial where job_id ="
-                                  " $1 and project_id = $2 order by idx for no key update",
+                apply->trial_id ? "select hex(id), state, fence, checkpoint_step > 0, job_id from"
+                                  " trial where id = $1 and project_id = $2 for no key update"
+                                : "select hex(id), state, fence, checkpoint_step > 0, job_id from"
+                                  " trial where job_id = $1 and project_id = $2 order by idx for"
+                                  " no key update",
                 &params, &rows, err);
     if (st != SV_OK) {
         return st;
@@ -52,11 +54,13 @@ static enum sv_status lock_trials(struct store_conn *conn, struct apply *apply,
     locked.ids = store_memory_array(&apply->memory, locked.n, sizeof *locked.ids);
     locked.states = store_memory_array(&apply->memory, locked.n, sizeof *locked.states);
     locked.fences = store_memory_array(&apply->memory, locked.n, sizeof *locked.fences);
+    locked.begun = store_memory_array(&apply->memory, locked.n, sizeof *locked.begun);
     for (size_t i = 0; !apply->memory.failed && i < locked.n; i++) {
         struct sql_reader r = {.rows = &rows, .row = (int)i, .memory = &apply->memory};
         locked.ids[i] = sql_read_text(&r);
         locked.states[i] = sql_read_text(&r);
         locked.fences[i] = sql_read_int(&r);
+        locked.begun[i] = sql_read_bool(&r);
         sql_read_id(&r, apply->touched_job);
     }
     sql_rows_clear(&rows);
@@ -139,6 +143,12 @@ static enum sv_status run_move(struct store_conn *conn, struct apply *apply,
     return SV_OK;
 }
 
+static bool is_of(const struct locked *locked, size_t i, const struct store_move *move)
+{
+    return strcmp(locked->states[i], move->from) == 0 &&
+           (move->of == STORE_OF_ALL || locked->begun[i] == (move->of == STORE_OF_BEGUN));
+}
+
 static enum sv_status move_group(struct store_conn *conn, struct apply *apply,
                                  const struct store_move *move, const struct locked *locked,
                                  struct sv_error *err)
@@ -147,7 +157,7 @@ static enum sv_status move_group(struct store_conn *conn, struct apply *apply,
                            .fences =
                                store_memory_array(&apply->memory, locked->n, sizeof *group.fences)};
     for (size_t i = 0; !apply->memory.failed && i < locked->n; i++) {
-        if (strcmp(locked->states[i], move->from) == 0) {
+        if (is_of(locked, i, move)) {
             group.ids[group.n] = locked->ids[i];
             group.fences[group.n++] = locked->fences[i];
         }
@@ -165,6 +175,28 @@ static enum sv_status move_group(struct store_conn *conn, struct apply *apply,
     return SV_OK;
 }
 
+static bool stops_job(const struct apply *apply)
+{
+    return apply->job_id && apply->verb->wish == STORE_WISH_STOP;
+}
+
+/* A job that is stopped is paused no more: a held queue would never evaluate what is begun. */
+static enum sv_status let_go(struct store_conn *conn, const struct apply *apply,
+                             struct sv_error *err)
+{
+    static const char *const STATEMENTS[] = {
+        "update trial set held = false where job_id = $1 and held",
+        "update job set paused = false where id = $1 and paused",
+    };
+    enum sv_status st = SV_OK;
+    for (size_t i = 0; st == SV_OK && i < sizeof STATEMENTS / sizeof STATEMENTS[0]; i++) {
+        struct sql_params params = {0};
+        sql_text(&params, apply->job_id);
+        st = sql_run(conn, STATEMENTS[i], &params, NULL, err);
+    }
+    return st;
+}
+
 static enum sv_status touch(struct store_conn *conn, const struct apply *apply,
                             struct sv_error *err)
 {
@@ -175,7 +207,7 @@ static enum sv_status touch(struct store_conn *conn, const struct apply *apply,
                                 .trial_id = apply->trial_id,
                                 .kind = kind,
                                 .actor = apply->scope->actor,
-                                .recount = apply->applied.changed > 0};
+                                .recount = apply->applied.changed > 0 || stops_job(apply)};
     return store_job_touch(conn, &touch, err);
 }
 
@@ -197,10 +229,13 @@ static enum sv_status apply_tx(struct store_conn *conn, void *ctx, struct sv_err
     }
     struct store_applied *applied = &apply->applied;
     applied->refused = locked.n - applied->changed - applied->requested - applied->unchanged;
-    if (st == SV_OK && applied->changed + applied->requested > 0) {
-        st = touch(conn, apply, err);
+    if (st != SV_OK || applied->changed + applied->requested == 0) {
+        return st;
     }
-    return st;
+    if (stops_job(apply)) {
+        st = let_go(conn, apply, err);
+    }
+    return st == SV_OK ? touch(conn, apply, err) : st;
 }
 
 static enum sv_status run_apply(struct store *store, struct apply *apply, struct sv_error *err)

@@ -25,16 +25,24 @@ enum store_wish {
     STORE_WISH_RESUME, /* takes a wish to pause back */
 };
 
+/* Which trials of a state a move is for. */
+enum store_of {
+    STORE_OF_ALL,
+    STORE_OF_FRESH, /* without a checkpoint */
+    STORE_OF_BEGUN, /* with one */
+};
+
 struct store_move {
     const char *from; /* state as stored */
     enum store_effect effect;
     const char *to; /* state, for STORE_CHANGED */
+    enum store_of of;
 };
 
 struct store_verb {
     const char *name; /* of the event: "cancel" */
     enum store_wish wish;
-    const struct store_move *moves; /* one per state; a state without a row is refused */
+    const struct store_move *moves; /* each trial has one at most; one without is refused */
     size_t n_moves;
 };
 

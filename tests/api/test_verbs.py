@@ -45,6 +45,24 @@ def test_a_trial_pauses_and_goes_on(daemon, running):
     assert steps == list(range(1, len(steps) + 1))
 
 
+def test_a_stop_in_the_queue_keeps_what_the_checkpoint_holds(daemon, running):
+    """Paused, let go while its job is held, stopped: evaluated, not lost."""
+    job, trial = running
+    daemon.post(f"/v1/trials/{trial['id']}/pause")
+    wait_until(lambda: state_of(daemon, trial["id"]) == "paused")
+    step = daemon.get(f"/v1/trials/{trial['id']}")["step"]
+    daemon.post(f"/v1/jobs/{job['id']}/pause")
+    assert daemon.post(f"/v1/trials/{trial['id']}/resume")["effect"] == "changed"
+    assert state_of(daemon, trial["id"]) == "queued"
+    assert daemon.post(f"/v1/trials/{trial['id']}/stop")["effect"] == "requested"
+    waiting = daemon.get(f"/v1/trials/{trial['id']}")
+    assert waiting["state"] == "queued" and waiting["requested"] == "stop" and waiting["checkpoint_step"] == step
+    assert not daemon.post(f"/v1/jobs/{job['id']}/stop")["paused"]  # which lets it go
+    [stopped] = daemon.wait_job(job["id"])
+    assert stopped["state"] == "stopped" and stopped["step"] >= step > 0
+    assert daemon.get(f"/v1/trials/{trial['id']}/confusion-matrix")["total"] > 0
+
+
 def test_a_paused_job_starts_nothing(daemon, running, dataset):
     job = daemon.submit(spec(dataset, name="waiting"))
     assert daemon.post(f"/v1/jobs/{job['id']}/pause")["paused"]

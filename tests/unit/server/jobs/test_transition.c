@@ -3,7 +3,7 @@
  * The transition table against a second, independent writing of DESIGN's diagram: one line a state,
  * one letter an event.
  */
-#include "server/jobs/transition.h"
+#include "server/jobs/verbs.h"
 
 #include <string.h>
 
@@ -40,7 +40,8 @@ static void every_cell_is_as_drawn(void **state)
         assert_int_equal(strlen(EXPECTED[s]), JOBS_EVENT_COUNT);
         for (size_t e = 0; e < JOBS_EVENT_COUNT; e++) {
             enum jobs_state to = JOBS_STATE_COUNT;
-            enum jobs_effect effect = jobs_transition((enum jobs_state)s, (enum jobs_event)e, &to);
+            enum jobs_effect effect =
+                jobs_transition((enum jobs_state)s, false, (enum jobs_event)e, &to);
             char seen = effect == JOBS_CHANGED     ? LETTERS[to]
                         : effect == JOBS_UNCHANGED ? '='
                         : effect == JOBS_REQUESTED ? '?'
@@ -52,6 +53,46 @@ static void every_cell_is_as_drawn(void **state)
             assert_true(effect == JOBS_CHANGED || to == (enum jobs_state)s);
         }
     }
+}
+
+/* With a checkpoint there is something to evaluate: a stop in the queue is then a wish. */
+static void a_checkpoint_changes_one_cell(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < JOBS_STATE_COUNT; s++) {
+        for (size_t e = 0; e < JOBS_EVENT_COUNT; e++) {
+            enum jobs_state fresh_to;
+            enum jobs_state to;
+            enum jobs_effect fresh =
+                jobs_transition((enum jobs_state)s, false, (enum jobs_event)e, &fresh_to);
+            enum jobs_effect effect =
+                jobs_transition((enum jobs_state)s, true, (enum jobs_event)e, &to);
+            bool waits_to_be_stopped = s == JOBS_QUEUED && e == JOBS_EVENT_STOP;
+            assert_int_equal(effect, waits_to_be_stopped ? JOBS_REQUESTED : fresh);
+            assert_int_equal(to, waits_to_be_stopped ? JOBS_QUEUED : fresh_to);
+        }
+    }
+}
+
+/* As rows: a trial in the queue meets one of two, in every other state one for all. */
+static void rows_tell_begun_from_fresh(void **state)
+{
+    (void)state;
+    struct jobs_verb stop;
+    jobs_verb_make(JOBS_EVENT_STOP, JOBS_ALL_STATES, &stop);
+    size_t queued = 0;
+    for (size_t i = 0; i < stop.store.n_moves; i++) {
+        const struct store_move *move = &stop.store.moves[i];
+        bool in_queue = strcmp(move->from, "queued") == 0;
+        queued += in_queue;
+        assert_int_equal(move->of == STORE_OF_ALL, !in_queue);
+        if (in_queue) {
+            assert_int_equal(move->effect,
+                             move->of == STORE_OF_BEGUN ? STORE_REQUESTED : STORE_CHANGED);
+        }
+    }
+    assert_int_equal(queued, 2);
+    assert_int_equal(stop.store.n_moves, 5);
 }
 
 static void names_round_trip(void **state)
@@ -72,6 +113,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cell_is_as_drawn),
+        cmocka_unit_test(a_checkpoint_changes_one_cell),
+        cmocka_unit_test(rows_tell_begun_from_fresh),
         cmocka_unit_test(names_round_trip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

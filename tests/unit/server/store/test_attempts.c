@@ -358,8 +358,9 @@ static void b10_what_completed_meanwhile_stays(void **state)
     close_world(&w);
 }
 
-static const struct store_move CANCEL_MOVES[] = {{"queued", STORE_CHANGED, "cancelled"},
-                                                 {"running", STORE_REQUESTED, "running"}};
+static const struct store_move CANCEL_MOVES[] = {
+    {"queued", STORE_CHANGED, "cancelled", STORE_OF_ALL},
+    {"running", STORE_REQUESTED, "running", STORE_OF_ALL}};
 static const struct store_verb CANCEL = {"cancel", STORE_WISH_CANCEL, CANCEL_MOVES, 2};
 
 /* B11: a cancel before the end wins and nothing is kept; one after it is refused. */

@@ -195,22 +195,27 @@ static void a_job_needs_a_ready_data_set(void **state)
 
 /* ---- verbs ---- */
 
-static const struct store_move CANCEL_MOVES[] = {{"queued", STORE_CHANGED, "cancelled"},
-                                                 {"paused", STORE_CHANGED, "cancelled"},
-                                                 {"running", STORE_REQUESTED, "running"},
-                                                 {"cancelled", STORE_UNCHANGED, "cancelled"}};
+static const struct store_move CANCEL_MOVES[] = {
+    {"queued", STORE_CHANGED, "cancelled", STORE_OF_ALL},
+    {"paused", STORE_CHANGED, "cancelled", STORE_OF_ALL},
+    {"running", STORE_REQUESTED, "running", STORE_OF_ALL},
+    {"cancelled", STORE_UNCHANGED, "cancelled", STORE_OF_ALL}};
 static const struct store_verb CANCEL = {"cancel", STORE_WISH_CANCEL, CANCEL_MOVES, 4};
-static const struct store_move RESTART_MOVES[] = {{"cancelled", STORE_CHANGED, "queued"},
-                                                  {"failed", STORE_CHANGED, "queued"},
-                                                  {"stopped", STORE_CHANGED, "queued"}};
+static const struct store_move RESTART_MOVES[] = {
+    {"cancelled", STORE_CHANGED, "queued", STORE_OF_ALL},
+    {"failed", STORE_CHANGED, "queued", STORE_OF_ALL},
+    {"stopped", STORE_CHANGED, "queued", STORE_OF_ALL}};
 static const struct store_verb RESTART = {"restart", STORE_WISH_NONE, RESTART_MOVES, 3};
-static const struct store_move PAUSE_MOVES[] = {{"running", STORE_REQUESTED, "running"}};
+static const struct store_move PAUSE_MOVES[] = {
+    {"running", STORE_REQUESTED, "running", STORE_OF_ALL}};
 static const struct store_verb PAUSE = {"pause", STORE_WISH_PAUSE, PAUSE_MOVES, 1};
-static const struct store_move RESUME_MOVES[] = {{"paused", STORE_CHANGED, "queued"},
-                                                 {"running", STORE_REQUESTED, "running"}};
+static const struct store_move RESUME_MOVES[] = {
+    {"paused", STORE_CHANGED, "queued", STORE_OF_ALL},
+    {"running", STORE_REQUESTED, "running", STORE_OF_ALL}};
 static const struct store_verb RESUME = {"resume", STORE_WISH_RESUME, RESUME_MOVES, 2};
-static const struct store_move STOP_MOVES[] = {{"paused", STORE_CHANGED, "queued"},
-                                               {"running", STORE_REQUESTED, "running"}};
+static const struct store_move STOP_MOVES[] = {
+    {"paused", STORE_CHANGED, "queued", STORE_OF_ALL},
+    {"running", STORE_REQUESTED, "running", STORE_OF_ALL}};
 static const struct store_verb STOP = {"stop", STORE_WISH_STOP, STOP_MOVES, 2};
 
 static struct store_trial get_trial(struct world *w, const char *id)
