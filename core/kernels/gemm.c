@@ -109,17 +109,13 @@ size_t nn_gemm_workspace(size_t m, size_t n, size_t k, size_t lanes)
     return slices > 1 ? slices * nn_bytes(m * n, sizeof(nn_real)) : 0;
 }
 
-/* More slices begin where the sum holds one more; within such a stretch tiles only get more and
- * slices fewer, and a sum of WANTED_CHUNKS slices has them all. */
-size_t nn_gemm_workspace_up_to(size_t m, size_t n, size_t k_max)
+/* Slices times tiles are at most WANTED_CHUNKS, and where there are slices, of a sum that long, the
+ * cutting ended with tiles whose sides are below 2 SMALL_TILE, or smaller ones. */
+size_t nn_gemm_workspace_up_to(size_t m, size_t n, size_t k)
 {
-    size_t slices = 1;
-    for (size_t i = 1; i <= WANTED_CHUNKS && i * SLICE_DEPTH <= k_max; i++) {
-        struct cut cut = cut_product(m, n, i * SLICE_DEPTH);
-        slices = nn_max(
-            slices, nn_min(i, WANTED_CHUNKS / nn_min(WANTED_CHUNKS, cut.tiles_m * cut.tiles_n)));
-    }
-    return slices > 1 ? slices * nn_bytes(m * n, sizeof(nn_real)) : 0;
+    size_t tile = 4 * SMALL_TILE * SMALL_TILE;
+    size_t numbers = m < tile && n < tile ? nn_min(m * n, tile) : tile;
+    return k < 2 * SLICE_DEPTH ? 0 : WANTED_CHUNKS * nn_bytes(numbers, sizeof(nn_real));
 }
 
 struct product {

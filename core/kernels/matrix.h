@@ -20,8 +20,8 @@ struct nn_gemm {
     bool accumulate; /* added to c */
 };
 size_t nn_gemm_workspace(size_t m, size_t n, size_t k, size_t lanes);
-/* The most that any k up to k_max needs: slices are not only more with a longer sum. */
-size_t nn_gemm_workspace_up_to(size_t m, size_t n, size_t k_max);
+/* Enough for every product of at most these sizes: a smaller one may be cut into more slices. */
+size_t nn_gemm_workspace_up_to(size_t m, size_t n, size_t k);
 void nn_gemm(const struct nn_exec *exec, const struct nn_gemm *gemm);
 
 enum nn_activation { NN_ACTIVATION_NONE, NN_ACTIVATION_RELU };

@@ -45,6 +45,7 @@ const struct nn_layer_kind nn_kind_addition = {
     .min_inputs = 2,
     .max_inputs = NN_LAYER_INPUTS_MAX,
     .behind_flatten = true,
+    .on_sequences = NN_SEQUENCES_BY_STEP,
     .plan = plan,
 };
 

@@ -76,6 +76,7 @@ const struct nn_layer_kind nn_kind_batch_norm = {
     .min_inputs = 1,
     .max_inputs = 1,
     .behind_flatten = true,
+    .on_sequences = NN_SEQUENCES_BY_STEP,
     .plan = plan,
 };
 

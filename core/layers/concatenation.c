@@ -38,6 +38,7 @@ const struct nn_layer_kind nn_kind_concatenation = {
     .options_size = 0,
     .min_inputs = 2,
     .max_inputs = NN_LAYER_INPUTS_MAX,
+    .on_sequences = NN_SEQUENCES_BY_STEP,
     .plan = plan,
 };
 

@@ -42,6 +42,7 @@ const struct nn_layer_kind nn_kind_dropout = {
     .min_inputs = 1,
     .max_inputs = 1,
     .behind_flatten = true,
+    .on_sequences = NN_SEQUENCES_BY_STEP,
     .plan = plan,
 };
 
@@ -82,6 +83,12 @@ static void drop(const struct nn_pass *pass, const struct nn_run *run, struct nn
         .columns = pass->out.channels,
         .accumulate = add,
     };
+    if (run->rows) {
+        dropout.steps = run->rows->steps;
+        dropout.starts = run->rows->starts;
+        dropout.active = run->rows->active;
+        dropout.samples = run->rows->samples;
+    }
     nn_dropout(run->exec, &dropout, y.data, y.ld, x.data, x.ld);
 }
 

@@ -24,7 +24,7 @@ static const struct jx_field FIELDS[] = {
      .min = 0,
      .max = 1048576,
      .fallback = "0",
-     .doc = "number of outputs; 0: as many as the data set has classes"},
+     .doc = "number of outputs; 0: as many as the data set has classes or responses"},
     {.name = "bias",
      .type = JX_BOOL,
      .offset = offsetof(struct options, bias),
@@ -40,7 +40,8 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
 {
     (void)n_in;
     const struct options *options = layer->options;
-    size_t outputs = options->outputs > 0 ? options->outputs : (bind ? bind->classes : 0);
+    size_t wanted = !bind ? 0 : bind->classes > 0 ? bind->classes : bind->responses;
+    size_t outputs = options->outputs > 0 ? options->outputs : wanted;
     struct nn_shape image = in[0].image;
     const size_t extent[4] = {outputs, image.channels, image.height, image.width};
     size_t weights;
@@ -82,6 +83,7 @@ const struct nn_layer_kind nn_kind_fully_connected = {
     .min_inputs = 1,
     .max_inputs = 1,
     .behind_flatten = true,
+    .on_sequences = NN_SEQUENCES_BY_STEP,
     .plan = plan,
 };
 
@@ -112,6 +114,10 @@ static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_p
     bool relu = pass->layers[1] != NULL;
     size_t d_w = nn_gemm_workspace(s.outputs, s.inputs, s.batch, lanes);
     size_t d_x = nn_gemm_workspace(s.batch, s.inputs, s.outputs, lanes);
+    if (pass->sequence) { /* any number of steps */
+        d_w = nn_gemm_workspace_up_to(s.outputs, s.inputs, s.batch);
+        d_x = nn_gemm_workspace_up_to(s.batch, s.inputs, s.outputs);
+    }
     out->scratch_bytes = nn_bytes(nn_gemm_pack_count(s.inputs, s.outputs));
     out->workspace_bytes =
         nn_larger(nn_larger(d_w, d_x), nn_column_sums_workspace(s.batch, s.outputs));

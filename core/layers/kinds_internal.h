@@ -8,6 +8,8 @@
 #include "core/layers/layer.h"
 
 extern const struct nn_layer_kind nn_kind_image_input;
+extern const struct nn_layer_kind nn_kind_sequence_input;
+extern const struct nn_layer_kind nn_kind_lstm;
 extern const struct nn_layer_kind nn_kind_convolution;
 extern const struct nn_layer_kind nn_kind_batch_norm;
 extern const struct nn_layer_kind nn_kind_relu;
@@ -21,6 +23,7 @@ extern const struct nn_layer_kind nn_kind_concatenation;
 extern const struct nn_layer_kind nn_kind_addition;
 extern const struct nn_layer_kind nn_kind_softmax;
 
+extern const struct nn_operator nn_op_lstm;
 extern const struct nn_operator nn_op_convolution;
 extern const struct nn_operator nn_op_convolution_relu;
 extern const struct nn_operator nn_op_convolution_batch_norm;

@@ -47,7 +47,8 @@ struct nn_parameter_plan {
     size_t shape[4], extent[4];
     unsigned char order[4];
     double learning_rate_factor, l2_factor;
-    double fan_in, fan_out; /* weights: Glorot's counts */
+    double fan_in, fan_out;      /* weights: Glorot's counts */
+    size_t ones_begin, ones_end; /* biases: these begin as 1, the others as 0 */
 };
 
 /* An input of a layer. The features of a flattened image stand in memory as that image does,
@@ -56,14 +57,16 @@ struct nn_parameter_plan {
 struct nn_layer_input {
     struct nn_shape shape;
     struct nn_shape image; /* before the flatten; equal to shape where there was none */
+    bool sequence;         /* shape is that of a step */
 };
 
 struct nn_layer_plan {
-    struct nn_shape out;   /* of a sample; all 0: unknown without a data set */
+    struct nn_shape out;   /* of a sample, or of a step; all 0: unknown without a data set */
+    bool sequence;         /* out is a row for each step of a sequence */
     struct nn_shape image; /* what out's features were flattened from; all 0: not flattened */
     struct nn_parameter_plan parameters[NN_LAYER_PARAMETERS_MAX];
     size_t n_parameters;
-    double multiply_adds; /* of a sample, forward */
+    double multiply_adds; /* of a sample or step, forward */
 };
 
 /* Why a layer does not fit its place: a sentence, and how to mend it. */
@@ -73,6 +76,13 @@ struct nn_layer_issue {
     char mend[200];
 };
 
+/* What a kind makes of sequences. */
+enum nn_on_sequences {
+    NN_SEQUENCES_REFUSED,
+    NN_SEQUENCES_BY_STEP, /* each step is a row like any other; the output is a sequence too */
+    NN_SEQUENCES_WHOLE,   /* takes nothing else, and its plan says what the output is */
+};
+
 struct nn_layer_kind {
     const char *name;              /* "convolution" */
     const char *doc;               /* one sentence */
@@ -80,6 +90,8 @@ struct nn_layer_kind {
     size_t options_size;
     size_t min_inputs, max_inputs;
     bool behind_flatten; /* may have a flattened image as input */
+    enum nn_on_sequences on_sequences;
+    size_t normalisation; /* inputs: offset of the options' nn_normalisation_options, plus 1 */
     /* in: n_in known shapes; bind: NULL or with zeros where nothing is known yet. NN_ERR_INVALID
      * with `issue` filled, out untouched. */
     enum nn_status (*plan)(const struct nn_layer *layer, const struct nn_layer_input *in,
@@ -110,7 +122,9 @@ struct nn_pass {
     const struct nn_shape *in;  /* of the first layer's inputs */
     const bool *input_gradient; /* per input: backward will be asked for it */
     struct nn_shape out;        /* of the last layer */
-    size_t max_batch;
+    bool sequence;              /* the inputs are sequences: their steps are the pass's batch */
+    size_t max_batch;           /* samples, or steps of all sequences */
+    size_t max_samples;
     bool backward; /* the network is built for TRAINING and this pass has a gradient to compute */
     void *saved, *kept, *scratch; /* as planned, 64-byte aligned */
 };
@@ -131,8 +145,9 @@ struct nn_pass_plan {
 struct nn_run {
     const struct nn_exec *exec;
     enum nn_phase phase;
-    size_t batch;
+    size_t batch;               /* samples, or steps of all sequences */
     const struct nn_step *step; /* not NULL in TRAINING */
+    const struct nn_rows *rows; /* passes on sequences: their packed layout */
 };
 
 struct nn_gradient {
@@ -162,17 +177,17 @@ struct nn_operator {
     void (*statistics)(const struct nn_pass *pass, enum nn_statistics what);
 };
 
-/* All operators, longest pattern first, ended by NULL. image_input and a softmax that ends the
- * network have none: the network itself loads inputs, and the loss takes scores. */
+/* All operators, longest pattern first, ended by NULL. Inputs and a softmax that ends the network
+ * have none: the network itself loads inputs, and the loss takes scores. */
 extern const struct nn_operator *const nn_operators[];
 
-/* The normalisation of an image input: x * factor[c] + offset[c]. */
-void nn_image_input_factors(const struct nn_placed *input, enum nn_normalisation normalisation,
-                            nn_real *factor, nn_real *offset);
+/* The normalisation of an input: x * factor[c] + offset[c]. */
+void nn_input_factors(const struct nn_placed *input, enum nn_normalisation normalisation,
+                      nn_real *factor, nn_real *offset);
 /* The one in force: the bind's, else the layer's. */
-enum nn_normalisation nn_image_input_normalisation(const struct nn_layer *input,
-                                                   const struct nn_network_bind *bind);
+enum nn_normalisation nn_input_normalisation(const struct nn_layer *input,
+                                             const struct nn_network_bind *bind);
 /* First values of its mean and std parameters, if the description gives them. */
-void nn_image_input_initialize(const struct nn_placed *input);
+void nn_input_initialize(const struct nn_placed *input);
 
 #endif

@@ -8,6 +8,8 @@
 
 const struct nn_layer_kind *const nn_layer_kinds[] = {
     &nn_kind_image_input,
+    &nn_kind_sequence_input,
+    &nn_kind_lstm,
     &nn_kind_convolution,
     &nn_kind_batch_norm,
     &nn_kind_relu,
@@ -33,6 +35,7 @@ const struct nn_operator *const nn_operators[] = {
     &nn_op_fully_connected_relu,
     &nn_op_addition_relu,
     /* of one */
+    &nn_op_lstm,
     &nn_op_convolution,
     &nn_op_batch_norm,
     &nn_op_relu,

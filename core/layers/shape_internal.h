@@ -66,6 +66,23 @@ struct nn_factor_options {
      .doc = "pad so that the output is the input divided by the stride, rounded up"}
 /* clang-format on */
 
+/* Normalisation of an input (input.c). */
+struct nn_normalisation_options {
+    int normalisation;
+    struct jx_reals mean, std;
+};
+
+/* The parameters of a zscore normalisation of so many channels, called `what` in refusals. */
+enum nn_status nn_normalisation_plan(const struct nn_normalisation_options *options,
+                                     const char *what, const struct nn_network_bind *bind,
+                                     struct nn_layer_plan *plan, struct nn_layer_issue *issue);
+
+/* clang-format off */
+#define NN_STATISTIC_FIELD(owner, member, field, least, most, text)                                       \
+    {.name = #field, .type = JX_REALS, .offset = offsetof(owner, member.field), .min = least,       \
+     .max = most, .scalar_too = true, .fallback = "[]", .doc = text}
+/* clang-format on */
+
 /* A vector of n numbers, e.g. a bias. */
 struct nn_parameter_plan nn_vector_plan(const char *suffix, enum nn_role role, size_t n,
                                         double learning_rate_factor, double l2_factor);

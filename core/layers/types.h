@@ -16,10 +16,14 @@ enum nn_normalisation {
     NN_NORMALISATION_ZSCORE             /* (x - mean[c]) / std[c], the input's two parameters */
 };
 
-/* What the network is bound to: the data set's images and classes. */
+/* What the network is bound to: the data set's images or sequences, and its classes or responses.
+ */
 struct nn_network_bind {
-    size_t height, width, channels; /* of the images as loaded */
-    size_t classes;
+    size_t height, width, channels; /* of the images as loaded; 0: there are none */
+    size_t features;                /* of a step of the sequences; 0: there are none */
+    size_t longest;                 /* steps of the longest sequence */
+    size_t classes;                 /* 0: nothing to classify */
+    size_t responses;               /* numbers to predict of a sample or step; 0: none */
     enum nn_normalisation normalisation;
 };
 
@@ -28,8 +32,12 @@ struct nn_network_bind {
  * no dropout) that gathers population statistics for batch normalisation. */
 enum nn_phase { NN_PHASE_TRAINING, NN_PHASE_INFERENCE, NN_PHASE_STATISTICS };
 
+/* What the output means: scores of classes (the network ends in a softmax), or numbers. */
+enum nn_task { NN_TASK_CLASSIFICATION, NN_TASK_REGRESSION };
+
 enum nn_role {
     NN_ROLE_WEIGHT,
+    NN_ROLE_RECURRENT_WEIGHT, /* begins orthogonal */
     NN_ROLE_BIAS,
     NN_ROLE_SCALE, /* batch norm's gamma, torch's "bn1.weight" */
     NN_ROLE_SHIFT, /* batch norm's beta, torch's "bn1.bias" */
@@ -39,10 +47,11 @@ enum nn_role {
     NN_ROLE_INPUT_STD
 };
 
-/* shape is torch's: conv [O, I, KH, KW], fully connected [O, I * H * W] with I the channels of the
- * image before it (torch's flatten order C, H, W), vectors [C]. extent is the same as four factors
- * (O, I, KH, KW) or (O, I, H, W), vectors (C, 1, 1, 1) or behind a flatten (C, H, W, 1); in memory,
- * axis order[0] of extent varies slowest and axis order[3] fastest. */
+/* shape is torch's: LSTM [4 units, inputs], [4 units, units], conv [O, I, KH, KW], fully connected
+ * [O, I * H * W] with I the channels of the image before it (torch's flatten order C, H, W),
+ * vectors [C]. extent is the same as four factors (O, I, KH, KW) or (O, I, H, W), vectors (C, 1, 1,
+ * 1) or behind a flatten (C, H, W, 1); in memory, axis order[0] of extent varies slowest and axis
+ * order[3] fastest. */
 struct nn_parameter {
     const char *name; /* "conv1.weight", "bn1.running_mean": as in torchvision's state dicts */
     const char *layer;
@@ -61,7 +70,7 @@ struct nn_parameter {
     double l2_factor;            /* 1 for weights, 0 for biases, scales and shifts by default */
 };
 
-/* What random layers depend on: mask = f(seed, layer, epoch, sample). */
+/* What random layers depend on: mask = f(seed, layer, epoch, sample), and of sequences the step. */
 struct nn_step {
     uint64_t seed;
     uint64_t epoch;

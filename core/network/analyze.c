@@ -76,7 +76,11 @@ static bool put_activation(json_t *row, const struct nn_layer_plan *plan, struct
     json_t *size = image ? json_pack("[I, I, I]", (json_int_t)out.height, (json_int_t)out.width,
                                      (json_int_t)out.channels)
                          : json_pack("[I]", (json_int_t)out.channels);
-    return put(row, "activation", size) && put(row, "format", json_string(image ? "SSC" : "C")) &&
+    return put(row, "activation", size) &&
+           put(row, "format",
+               json_string(image            ? "SSC"
+                           : plan->sequence ? "CT"
+                                            : "C")) &&
            put(row, "multiply_adds", whole(plan->multiply_adds)) &&
            put(row, "activation_bytes", whole(count * (double)sizeof(nn_real)));
 }

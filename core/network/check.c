@@ -15,6 +15,11 @@ static void pointer_of(const struct nn_node *node, char out[POINTER_SIZE])
     jx_pointer_index("/layers", node->position, out, POINTER_SIZE);
 }
 
+static bool is_input(const struct nn_node *node)
+{
+    return node->layer.kind && node->layer.kind->max_inputs == 0;
+}
+
 static bool is_kind(const struct nn_node *node, const char *name)
 {
     return node->layer.kind && strcmp(node->layer.kind->name, name) == 0;
@@ -35,7 +40,7 @@ static void check_inputs(const struct nn_node *node, struct nn_issues *issues)
                  "missing input: nothing is connected to this %s", kind->name);
     } else if (kind->max_inputs == 0) {
         nn_issue(issues, node->layer.name, pointer, "put it first, and connect nothing to it",
-                 "an %s takes no input", kind->name);
+                 "a layer of kind %s takes no input", kind->name);
     } else if (node->n_inputs < kind->min_inputs) {
         nn_issue(issues, node->layer.name, pointer, "connect more layers to it",
                  "a layer of kind %s takes at least %zu inputs, not %zu", kind->name,
@@ -52,7 +57,7 @@ static void find_input(struct nn_issues *issues, struct nn_description *graph)
 {
     size_t found = 0;
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        if (!is_kind(&graph->nodes[i], "image_input")) {
+        if (!is_input(&graph->nodes[i])) {
             continue;
         }
         if (found++ == 0) {
@@ -61,11 +66,12 @@ static void find_input(struct nn_issues *issues, struct nn_description *graph)
             char pointer[POINTER_SIZE];
             pointer_of(&graph->nodes[i], pointer);
             nn_issue(issues, graph->nodes[i].layer.name, pointer, "keep one of them",
-                     "the network has more than one image_input");
+                     "the network has more than one input");
         }
     }
     if (found == 0) {
-        nn_issue(issues, NULL, "/layers", "begin with a layer of kind image_input",
+        nn_issue(issues, NULL, "/layers",
+                 "begin with a layer of kind image_input or sequence_input",
                  "the network has no input");
     }
 }
@@ -103,8 +109,8 @@ static void find_output(struct nn_issues *issues, struct nn_description *graph)
                              "remove the relu");
         }
     }
-    if (is_kind(&graph->nodes[graph->output], "image_input")) {
-        nn_issue(issues, node->layer.name, "/layers", "put layers behind the image_input",
+    if (is_input(&graph->nodes[graph->output])) {
+        nn_issue(issues, node->layer.name, "/layers", "put layers behind the input",
                  "the network has nothing that could learn");
     }
 }
@@ -221,6 +227,7 @@ static bool gather_inputs(const struct nn_node *node, const struct nn_layer_plan
         const struct nn_layer_plan *plan = &plans[node->inputs[k]];
         in[k].shape = plan->out;
         in[k].image = is_known(plan->image) ? plan->image : plan->out;
+        in[k].sequence = plan->sequence;
         if (!is_known(in[k].shape)) {
             return false;
         }
@@ -238,6 +245,28 @@ static bool is_behind_flatten(const struct nn_node *node, const struct nn_layer_
     return false;
 }
 
+/* Why a layer cannot take such inputs, and what to do instead; NULL: it can. */
+static const char *sequence_fault(const struct nn_node *node, const struct nn_layer_input *in,
+                                  const char **out_mend)
+{
+    enum nn_on_sequences on_sequences = node->layer.kind->on_sequences;
+    for (size_t k = 1; k < node->n_inputs; k++) {
+        if (in[k].sequence != in[0].sequence) {
+            *out_mend = "let the lstm layers before it give their outputs alike";
+            return "some of its inputs are sequences and some are not";
+        }
+    }
+    if (node->n_inputs > 0 && in[0].sequence && on_sequences == NN_SEQUENCES_REFUSED) {
+        *out_mend = "put an lstm with the output \"last\" before it, or remove it";
+        return "a layer of this kind cannot take a sequence";
+    }
+    if (node->n_inputs > 0 && !in[0].sequence && on_sequences == NN_SEQUENCES_WHOLE) {
+        *out_mend = "begin with a sequence_input, and let an lstm before it give \"sequence\"";
+        return "a layer of this kind takes sequences only";
+    }
+    return NULL;
+}
+
 static void plan_node(const struct nn_node *node, const struct nn_network_bind *bind,
                       struct nn_issues *issues, struct nn_layer_plan *plans,
                       struct nn_layer_plan *out)
@@ -251,7 +280,11 @@ static void plan_node(const struct nn_node *node, const struct nn_network_bind *
         return;
     }
     pointer_of(node, pointer);
-    if (!kind->behind_flatten && is_behind_flatten(node, in)) {
+    const char *mend = NULL;
+    const char *fault = sequence_fault(node, in, &mend);
+    if (fault) {
+        nn_issue(issues, node->layer.name, pointer, mend, "%s", fault);
+    } else if (!kind->behind_flatten && is_behind_flatten(node, in)) {
         nn_issue(issues, node->layer.name, pointer,
                  "put it before the flatten, or a fully_connected layer between",
                  "a layer of kind %s cannot take a flattened image", kind->name);
@@ -264,6 +297,31 @@ static void plan_node(const struct nn_node *node, const struct nn_network_bind *
         *out = (struct nn_layer_plan){0};
         nn_issue(issues, node->layer.name, pointer, "pool or stride before it",
                  "its output is too large to count");
+    } else if (kind->on_sequences == NN_SEQUENCES_BY_STEP) {
+        out->sequence = in[0].sequence;
+    }
+}
+
+/* Regression: as many outputs as there are responses. */
+static void check_responses(const struct nn_description *graph, const struct nn_network_bind *bind,
+                            struct nn_issues *issues, struct nn_shape out)
+{
+    const struct nn_node *node = &graph->nodes[graph->output];
+    char pointer[POINTER_SIZE];
+    char mend[MEND_SIZE];
+    pointer_of(node, pointer);
+    if (graph->ends_in_softmax) {
+        nn_issue(issues, node->layer.name, pointer, "remove the softmax",
+                 "a network that predicts numbers must not end in a softmax");
+    }
+    if (is_known(out) && (out.height != 1 || out.width != 1 || out.channels != bind->responses)) {
+        char text[64];
+        nn_shape_text(out, text, sizeof text);
+        (void)snprintf(mend, sizeof mend,
+                       "end with a fully_connected of %zu outputs, or leave them out",
+                       bind->responses);
+        nn_issue(issues, node->layer.name, pointer, mend,
+                 "it gives %s numbers, but the data set has %zu responses", text, bind->responses);
     }
 }
 
@@ -284,7 +342,10 @@ static void check_scores(const struct nn_description *graph, const struct nn_net
     if (!is_known(out)) {
         return;
     }
-    if (out.height != 1 || out.width != 1) {
+    if (plans[graph->output].sequence) {
+        nn_issue(issues, node->layer.name, pointer, "give the last lstm the output \"last\"",
+                 "the network gives scores for each step, not for each sequence");
+    } else if (out.height != 1 || out.width != 1) {
         nn_issue(issues, node->layer.name, pointer,
                  "put global_average_pool, flatten or fully_connected behind it",
                  "the network ends in an image of %s, not in one score for each class", text);
@@ -307,5 +368,7 @@ void nn_graph_plan(const struct nn_description *graph, const struct nn_network_b
     }
     if (bind && bind->classes > 0 && graph->output != SIZE_MAX) {
         check_scores(graph, bind, issues, out_plans);
+    } else if (bind && bind->responses > 0 && graph->output != SIZE_MAX) {
+        check_responses(graph, bind, issues, out_plans[graph->output].out);
     }
 }

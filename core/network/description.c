@@ -108,6 +108,17 @@ static bool append_connections(json_t *connections, const struct nn_description 
     return true;
 }
 
+bool nn_description_takes_sequences(const struct nn_description *description)
+{
+    const struct nn_layer_kind *kind = description->nodes[description->input].layer.kind;
+    return strcmp(kind->name, "sequence_input") == 0;
+}
+
+enum nn_task nn_description_task(const struct nn_description *description)
+{
+    return description->ends_in_softmax ? NN_TASK_CLASSIFICATION : NN_TASK_REGRESSION;
+}
+
 json_t *nn_description_json(const struct nn_description *description)
 {
     json_t *json = json_object();

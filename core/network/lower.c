@@ -130,6 +130,7 @@ static size_t add_tensor(struct nn_network *network, size_t node, size_t produce
     network->tensors[index] = (struct nn_tensor){
         .node = node,
         .shape = network->placed[node].plan.out,
+        .sequence = network->placed[node].plan.sequence,
         .producer = producer,
         .consumer = NN_NONE,
         .kept = is_kept(network, node),
@@ -148,7 +149,7 @@ static bool add_pass(struct nn_network *network, size_t node)
     size_t index = network->n_passes++;
     struct nn_pass_state *state = &network->passes[index];
     state->pass.op = op;
-    state->pass.max_batch = network->options.max_batch;
+    state->pass.max_samples = network->options.max_batch;
     for (size_t i = 0; i < n; i++) {
         state->pass.layers[i] = &network->placed[chain[i]];
     }
@@ -156,6 +157,9 @@ static bool add_pass(struct nn_network *network, size_t node)
         !make_label(network, state, n)) {
         return false;
     }
+    state->pass.sequence = network->tensors[state->inputs[0]].sequence;
+    state->pass.max_batch =
+        state->pass.sequence ? network->options.max_rows : network->options.max_batch;
     state->output = add_tensor(network, chain[n - 1], index);
     state->pass.out = network->tensors[state->output].shape;
     for (size_t k = 0; k < state->pass.n_in; k++) {

@@ -28,8 +28,15 @@ static size_t real_bytes(size_t count)
 /* Counts were bounded when the parameters were planned. */
 static size_t tensor_count(const struct nn_network *network, const struct nn_tensor *tensor)
 {
-    return network->options.max_batch * tensor->shape.height * tensor->shape.width *
-           tensor->shape.channels;
+    return nn_tensor_rows_max(network, tensor) * tensor->shape.channels;
+}
+
+/* Bytes of the layout of packed sequences. */
+static size_t packing_bytes(const struct nn_network *network)
+{
+    const struct nn_network_options *options = &network->options;
+    size_t count = nn_rows_pack_count(options->max_batch, options->max_rows);
+    return options->max_rows > 0 ? (count * sizeof(size_t) + 63) / 64 * 64 : 0;
 }
 
 static void add_tensors(struct nn_network *network)
@@ -79,6 +86,7 @@ static void add_blocks(struct nn_network *network)
     network->grads_piece = add_lasting(network, training ? real_bytes(network->values_count) : 0);
     network->probabilities_piece = add_lasting(network, real_bytes(tensor_count(network, output)));
     network->factors_piece = add_lasting(network, 2 * real_bytes(channels));
+    network->packing_piece = add_lasting(network, packing_bytes(network));
 }
 
 /* ---- offsets ---- */
@@ -154,7 +162,7 @@ static enum nn_status place_pieces(struct nn_network *network, struct nn_piece_p
 
 enum nn_status nn_plan_memory(struct nn_network *network, struct nn_error *err)
 {
-    size_t most = 3 * network->n_tensors + 2 * network->n_passes + 8;
+    size_t most = 3 * network->n_tensors + 2 * network->n_passes + 9;
     network->pieces = nn_arena_alloc(network->arena, most, sizeof *network->pieces);
     struct nn_piece_plan **by_size = nn_arena_alloc(network->arena, most, sizeof(void *));
     struct nn_piece_plan **by_offset = nn_arena_alloc(network->arena, most, sizeof(void *));
@@ -245,6 +253,7 @@ void nn_network_bind_memory(struct nn_network *network)
     bind_passes(network);
     network->probabilities = piece_at(network, network->probabilities_piece);
     network->factor = piece_at(network, network->factors_piece);
+    network->packing = piece_at(network, network->packing_piece);
     network->offset =
         network->factor + nn_padded_count(network->tensors[network->input].shape.channels);
     network->exec.workspace = piece_at(network, network->workspace_piece);

@@ -9,6 +9,7 @@
 #include "core/network/network_internal.h"
 
 #define BATCH_MAX ((size_t)1 << 20)
+#define ROWS_MAX  ((size_t)1 << 28)
 
 static enum nn_status check_options(const struct nn_network_options *options, struct nn_error *err)
 {
@@ -17,6 +18,29 @@ static enum nn_status check_options(const struct nn_network_options *options, st
                        BATCH_MAX, options->max_batch);
     }
     NN_ASSERT(options->phase != NN_PHASE_STATISTICS);
+    return NN_OK;
+}
+
+/* Steps of a batch of sequences; images have none. */
+static enum nn_status plan_rows(struct nn_network *network, struct nn_error *err)
+{
+    struct nn_network_options *options = &network->options;
+    if (!nn_description_takes_sequences(network->graph)) {
+        options->max_rows = 0;
+        return NN_OK;
+    }
+    if (options->max_rows == 0 &&
+        !nn_size_mul(options->max_batch, network->bind.longest, &options->max_rows)) {
+        return nn_fail(err, NN_ERR_LIMIT, "a batch of such sequences is too long");
+    }
+    if (options->max_rows == 0) {
+        return nn_fail(err, NN_ERR_INVALID,
+                       "the length of the sequences is not known; give that of the data set");
+    }
+    if (options->max_rows > ROWS_MAX) {
+        return nn_fail(err, NN_ERR_LIMIT, "the sequences of a batch must have at most %zu steps",
+                       ROWS_MAX);
+    }
     return NN_OK;
 }
 
@@ -48,6 +72,7 @@ static enum nn_status plan_sizes(struct nn_network *network, struct nn_error *er
     nn_graph_plan(graph, &network->bind, &issues, plans);
     enum nn_status status = nn_issues_status(&issues, err);
     nn_issues_deinit(&issues);
+    status = status == NN_OK ? plan_rows(network, err) : status;
     return status == NN_OK ? nn_plan_parameters(network, plans, err) : status;
 }
 
@@ -130,7 +155,7 @@ static void set_first_values(struct nn_network *network)
             parameter->value[k] = 1;
         }
     }
-    nn_image_input_initialize(&network->placed[network->graph->input]);
+    nn_input_initialize(&network->placed[network->graph->input]);
 }
 
 enum nn_status nn_network_create(const struct nn_description *description,

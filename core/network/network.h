@@ -14,6 +14,7 @@
 #include "core/base/base.h"
 #include "core/json/json.h"
 #include "core/layers/types.h"
+#include "core/network/sequences.h"
 
 struct nn_kernels;
 struct nn_memory;
@@ -29,6 +30,10 @@ struct nn_network;
 NN_MUST_CHECK enum nn_status nn_description_parse(const json_t *spec, struct nn_description **out,
                                                   struct nn_error *err);
 void nn_description_destroy(struct nn_description *description);
+
+/* Whether its input is a sequence_input; what its output means. */
+bool nn_description_takes_sequences(const struct nn_description *description);
+enum nn_task nn_description_task(const struct nn_description *description);
 
 /* The expanded description, every option with its value: {"name"?, "parameters"?, "layers",
  * "connections"}. Parsing it gives the same network. New reference; NULL when out of memory. */
@@ -61,15 +66,15 @@ NN_MUST_CHECK enum nn_status nn_description_parameters(const struct nn_descripti
  *
  * {"name": "simple_cnn" | null, "valid": bool,
  *  "layers": [{"name", "kind", "inputs": [names], "activation": [24, 24, 20],
- *              "format": "SSC" | "C", "learnables": {"weight": [20, 1, 5, 5], "bias": [20]},
+ *              "format": "SSC" | "C" | "CT", "learnables": {"weight": [20, 1, 5, 5], "bias": [20]},
  *              "states": {"running_mean": [20]}, "learnable_count", "multiply_adds",
  *              "activation_bytes"}],
  *  "totals": {"learnables" (null while there are errors), "states", "multiply_adds",
  *             "parameter_bytes", "training_bytes", "inference_bytes", "batch_size"},
  *  "issues": [{"severity": "error" | "warning", "layer": name | null, "pointer", "text", "mend"}]}
  *
- * activation and multiply_adds are per sample; training_bytes and inference_bytes are what
- * nn_network_create would take for batch_size samples. */
+ * activation and multiply_adds are per sample, of sequences (format CT) per step; training_bytes
+ * and inference_bytes are what nn_network_create would take for batch_size samples. */
 NN_MUST_CHECK enum nn_status nn_network_analyze(const json_t *spec,
                                                 const struct nn_network_bind *bind,
                                                 size_t batch_size, json_t **out_report,
@@ -95,6 +100,8 @@ enum nn_operators { NN_OPERATORS_OPTIMISED, NN_OPERATORS_PLAIN };
 /* Zero is a good default for every field but max_batch. */
 struct nn_network_options {
     size_t max_batch; /* forward takes 1..max_batch samples */
+    size_t max_rows;  /* sequences: the most steps of a batch in all, which is the sum of the
+                         max_batch longest; 0: max_batch times the bind's longest */
     enum nn_phase phase;
     enum nn_operators operators;
     const char *const *frozen; /* layers whose parameters do not train; their batch norm keeps */
@@ -127,8 +134,9 @@ NN_MUST_CHECK enum nn_status nn_network_create(const struct nn_description *desc
                                                struct nn_network **out, struct nn_error *err);
 void nn_network_destroy(struct nn_network *network);
 
-/* Glorot uniform weights from the seed (fan counts as torch's), zero biases, batch norm 1 and 0,
- * running mean 0 and variance 1; input mean and std are left alone. */
+/* Glorot uniform weights from the seed (fan counts as torch's), orthogonal recurrent weights, zero
+ * biases but 1 for an LSTM's forget gate, batch norm 1 and 0, running mean 0 and variance 1; input
+ * mean and std are left alone. */
 void nn_network_initialize(struct nn_network *network, uint64_t seed);
 
 /* -------------------------------------------------------------------------------------- parameters
@@ -164,11 +172,12 @@ void nn_network_zero_grads(struct nn_network *network);
 void nn_network_load_u8(struct nn_network *network, const uint8_t *pixels, size_t batch);
 void nn_network_load_real(struct nn_network *network, const nn_real *pixels, size_t batch);
 nn_real *nn_network_input(struct nn_network *network);
-size_t nn_network_input_size(const struct nn_network *network); /* numbers a sample */
+size_t nn_network_input_size(const struct nn_network *network); /* numbers a sample, or a step */
 
-/* Runs the loaded input. step may be NULL outside of TRAINING. After it nn_network_output holds
- * batch x nn_network_output_size scores: the trailing softmax is not applied, because the loss
- * takes scores; nn_network_probabilities applies it into its own buffer. */
+/* Runs the loaded input, of sequences the whole batch. step may be NULL outside of TRAINING. After
+ * it nn_network_output holds nn_network_output_rows x nn_network_output_size scores: the trailing
+ * softmax is not applied, because the loss takes scores; nn_network_probabilities applies it into
+ * its own buffer. */
 void nn_network_forward(struct nn_network *network, size_t batch, enum nn_phase phase,
                         const struct nn_step *step);
 const nn_real *nn_network_output(const struct nn_network *network);
@@ -176,7 +185,10 @@ size_t nn_network_output_size(const struct nn_network *network);
 bool nn_network_ends_in_softmax(const struct nn_network *network);
 const nn_real *nn_network_probabilities(struct nn_network *network, size_t batch);
 
-/* The loss writes d loss / d scores (batch x output size) here, then backward adds into the
+/* The rows themselves, and batches of sequences: sequences.h. */
+enum nn_task nn_network_task(const struct nn_network *network);
+
+/* The loss writes d loss / d scores (output rows x output size) here, then backward adds into the
  * gradients of the trainable parameters. Only after a TRAINING forward of the same batch; the input
  * must still be loaded. */
 nn_real *nn_network_output_gradient(struct nn_network *network);
@@ -187,13 +199,15 @@ typedef void (*nn_gradient_ready_fn)(void *ctx, size_t parameter);
 void nn_network_on_gradient(struct nn_network *network, nn_gradient_ready_fn fn, void *ctx);
 
 /* Activation and gradient of a kept layer (or "input" with input_gradient), as rows of `channels`
- * numbers `ld` apart, batch * height * width rows. NULL data where it was not asked for. */
+ * numbers `ld` apart: batch * height * width rows, or with `sequence` one for each step. NULL data
+ * where it was not asked for. */
 struct nn_layer_view {
     const nn_real *data;
     size_t ld;
     const nn_real *grad; /* NULL unless built for TRAINING */
     size_t grad_ld;
     size_t height, width, channels;
+    bool sequence;
 };
 NN_MUST_CHECK bool nn_network_activation(const struct nn_network *network, const char *layer,
                                          struct nn_layer_view *out);

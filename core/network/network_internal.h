@@ -36,6 +36,7 @@ struct nn_place {
 struct nn_tensor {
     size_t node; /* of the description */
     struct nn_shape shape;
+    bool sequence;    /* shape is that of a step */
     size_t producer;  /* pass; NN_NONE for the input */
     size_t consumers; /* number of passes that read it */
     size_t consumer;  /* the first of them, NN_NONE if there is none */
@@ -91,13 +92,15 @@ struct nn_network {
     size_t n_pieces;
     size_t bytes; /* of the block */
     size_t values_piece, grads_piece, states_piece, probabilities_piece, factors_piece;
-    size_t scratch_piece, workspace_piece;
+    size_t scratch_piece, workspace_piece, packing_piece;
 
     char *block;
     nn_real *values, *grads;
     nn_real *probabilities;
     nn_real *factor, *offset; /* of the input's normalisation */
     struct nn_exec exec;
+    size_t *packing;     /* storage of `rows` */
+    struct nn_rows rows; /* of the loaded sequences; batch 0: none */
 
     struct nn_step step; /* of the last TRAINING forward */
     enum nn_phase phase;
@@ -130,6 +133,22 @@ NN_MUST_CHECK enum nn_status nn_plan_memory(struct nn_network *network, struct n
 
 /* Views and pointers, once the block is there. */
 void nn_network_bind_memory(struct nn_network *network);
+
+/* ---- rows ---- */
+
+/* Rows of an activation: as planned at most, and of a batch that is loaded. */
+size_t nn_tensor_rows_max(const struct nn_network *network, const struct nn_tensor *tensor);
+size_t nn_tensor_rows(const struct nn_network *network, const struct nn_tensor *tensor,
+                      size_t batch);
+
+/* Loads sequences; nn_network_load_sequences without the clock. */
+void nn_network_pack_sequences(struct nn_network *network, const struct nn_sequence_batch *batch);
+
+/* factor and offset of the input, as its parameters say now. */
+void nn_network_set_factors(struct nn_network *network);
+
+/* Orthonormal columns (parameters of two axes, at least as many rows), drawn from the seed. */
+void nn_fill_orthogonal(const struct nn_parameter *parameter, uint64_t seed, size_t index);
 
 /* Whether the layer is among those named. */
 bool nn_name_listed(const char *name, const char *const *names, size_t n);

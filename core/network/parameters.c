@@ -12,16 +12,20 @@
 /* Numbers of a whole batch of one activation. */
 #define BATCH_COUNT_MAX ((size_t)1 << 42)
 
-static enum nn_status check_batch(const struct nn_network *network, struct nn_shape shape,
-                                  const char *layer, struct nn_error *err)
+static enum nn_status check_batch(const struct nn_network *network,
+                                  const struct nn_layer_plan *plan, const char *layer,
+                                  struct nn_error *err)
 {
+    const struct nn_network_options *options = &network->options;
+    size_t batch = plan->sequence ? options->max_rows : options->max_batch;
+    struct nn_shape shape = plan->out;
     size_t count;
     if (shape.channels == 0 || !nn_shape_count(shape, &count)) {
         return nn_fail(err, NN_ERR_INVALID,
                        "layer \"%s\": its size is not known; give the sizes of the data set",
                        layer);
     }
-    if (!nn_size_mul(count, network->options.max_batch, &count) || count > BATCH_COUNT_MAX) {
+    if (!nn_size_mul(count, batch, &count) || count > BATCH_COUNT_MAX) {
         return nn_fail(err, NN_ERR_LIMIT, "layer \"%s\": a batch of its outputs is too large",
                        layer);
     }
@@ -64,7 +68,7 @@ static enum nn_status place_node(struct nn_network *network, size_t i,
 {
     const struct nn_node *node = &network->graph->nodes[i];
     struct nn_placed *placed = &network->placed[i];
-    enum nn_status status = check_batch(network, plan->out, node->layer.name, err);
+    enum nn_status status = check_batch(network, plan, node->layer.name, err);
     if (status != NN_OK) {
         return status;
     }
@@ -216,7 +220,15 @@ static void initialize(const struct nn_parameter *parameter, const struct nn_par
     case NN_ROLE_WEIGHT:
         fill_glorot(parameter, plan, seed, index);
         break;
+    case NN_ROLE_RECURRENT_WEIGHT:
+        nn_fill_orthogonal(parameter, seed, index);
+        break;
     case NN_ROLE_BIAS:
+        fill(parameter, 0);
+        for (size_t i = plan->ones_begin; i < plan->ones_end; i++) {
+            parameter->value[i] = 1;
+        }
+        break;
     case NN_ROLE_SHIFT:
     case NN_ROLE_RUNNING_MEAN:
         fill(parameter, 0);

@@ -19,11 +19,11 @@ static struct nn_view input_view(const struct nn_network *network)
     return network->tensors[network->input].value.view;
 }
 
-static void set_factors(struct nn_network *network)
+void nn_network_set_factors(struct nn_network *network)
 {
     const struct nn_placed *input = &network->placed[network->graph->input];
-    nn_image_input_factors(input, nn_image_input_normalisation(input->layer, &network->bind),
-                           network->factor, network->offset);
+    nn_input_factors(input, nn_input_normalisation(input->layer, &network->bind), network->factor,
+                     network->offset);
 }
 
 static void count_load(struct nn_network *network, double began)
@@ -32,13 +32,20 @@ static void count_load(struct nn_network *network, double began)
     network->load_calls++;
 }
 
+void nn_network_load_sequences(struct nn_network *network, const struct nn_sequence_batch *batch)
+{
+    double began = now(network);
+    nn_network_pack_sequences(network, batch);
+    count_load(network, began);
+}
+
 void nn_network_load_u8(struct nn_network *network, const uint8_t *pixels, size_t batch)
 {
     NN_ASSERT(batch > 0 && batch <= network->options.max_batch);
     double began = now(network);
     struct nn_shape shape = network->tensors[network->input].shape;
     struct nn_view x = input_view(network);
-    set_factors(network);
+    nn_network_set_factors(network);
     nn_normalize_u8(&network->exec, x.data, x.ld, pixels, batch * shape.height * shape.width,
                     shape.channels, network->factor, network->offset);
     count_load(network, began);
@@ -71,7 +78,7 @@ void nn_network_load_real(struct nn_network *network, const nn_real *pixels, siz
     NN_ASSERT(batch > 0 && batch <= network->options.max_batch);
     double began = now(network);
     struct load_real load = {network, pixels};
-    set_factors(network);
+    nn_network_set_factors(network);
     nn_parallel_for(network->exec.pool, batch, load_sample, &load);
     count_load(network, began);
 }
@@ -89,16 +96,30 @@ size_t nn_network_input_size(const struct nn_network *network)
 
 /* ---- forward ---- */
 
+/* What a pass runs with: on sequences every step is a row, as a sample is elsewhere. */
+static struct nn_run run_of(const struct nn_network *network, const struct nn_pass *pass,
+                            enum nn_phase phase, size_t batch)
+{
+    struct nn_run run = {
+        .exec = &network->exec, .phase = phase, .batch = batch, .step = &network->step};
+    if (pass->sequence) {
+        run.batch = nn_rows_count(&network->rows);
+        run.rows = &network->rows;
+    }
+    return run;
+}
+
 void nn_network_forward(struct nn_network *network, size_t batch, enum nn_phase phase,
                         const struct nn_step *step)
 {
     NN_ASSERT(batch > 0 && batch <= network->options.max_batch);
+    NN_ASSERT(!nn_network_takes_sequences(network) || batch == network->rows.batch);
     NN_ASSERT(phase == NN_PHASE_INFERENCE || network->options.phase == NN_PHASE_TRAINING);
     network->phase = phase;
     network->step = step ? *step : (struct nn_step){0};
-    const struct nn_run run = {&network->exec, phase, batch, &network->step};
     for (size_t p = 0; p < network->n_passes; p++) {
         struct nn_pass_state *state = &network->passes[p];
+        struct nn_run run = run_of(network, &state->pass, phase, batch);
         double began = now(network);
         state->pass.op->forward(&state->pass, &run, state->x,
                                 network->tensors[state->output].value.view);
@@ -125,10 +146,10 @@ bool nn_network_ends_in_softmax(const struct nn_network *network)
 
 const nn_real *nn_network_probabilities(struct nn_network *network, size_t batch)
 {
-    struct nn_shape shape = network->tensors[network->output].shape;
-    nn_softmax_forward(&network->exec, network->probabilities, shape.channels,
-                       nn_network_output(network), shape.channels,
-                       batch * shape.height * shape.width, shape.channels);
+    const struct nn_tensor *output = &network->tensors[network->output];
+    size_t channels = output->shape.channels;
+    nn_softmax_forward(&network->exec, network->probabilities, channels, nn_network_output(network),
+                       channels, nn_tensor_rows(network, output, batch), channels);
     return network->probabilities;
 }
 
@@ -146,7 +167,7 @@ static void keep_gradient(const struct nn_network *network, const struct nn_tens
     if (tensor->kept_gradient) {
         struct nn_view d_y = tensor->gradient.view;
         nn_copy(&network->exec, tensor->kept_gradient, tensor->shape.channels, false, d_y.data,
-                d_y.ld, batch * tensor->shape.height * tensor->shape.width, tensor->shape.channels);
+                d_y.ld, nn_tensor_rows(network, tensor, batch), tensor->shape.channels);
     }
 }
 
@@ -178,9 +199,9 @@ static void run_backward(struct nn_network *network, struct nn_pass_state *state
 void nn_network_backward(struct nn_network *network, size_t batch)
 {
     NN_ASSERT(network->phase == NN_PHASE_TRAINING && network->options.phase == NN_PHASE_TRAINING);
-    const struct nn_run run = {&network->exec, NN_PHASE_TRAINING, batch, &network->step};
     for (size_t p = network->n_passes; p-- > 0;) {
         struct nn_pass_state *state = &network->passes[p];
+        struct nn_run run = run_of(network, &state->pass, NN_PHASE_TRAINING, batch);
         keep_gradient(network, &network->tensors[state->output], batch);
         if (state->pass.backward) {
             run_backward(network, state, &run);
@@ -211,6 +232,7 @@ bool nn_network_activation(const struct nn_network *network, const char *layer,
                 .height = tensor->shape.height,
                 .width = tensor->shape.width,
                 .channels = tensor->shape.channels,
+                .sequence = tensor->sequence,
             };
             return true;
         }
@@ -269,7 +291,7 @@ struct nn_profile_row nn_network_profile(const struct nn_network *network, size_
     if (i == 0) {
         return (struct nn_profile_row){
             .layers = network->graph->nodes[network->graph->input].layer.name,
-            .operator_name = "image_input",
+            .operator_name = network->graph->nodes[network->graph->input].layer.kind->name,
             .forward_seconds = network->load_seconds,
             .forward_calls = network->load_calls,
         };

@@ -42,7 +42,8 @@ void nn_shape_text(struct nn_shape shape, char *out_text, size_t size);
 /* What the rows of a matrix are. */
 enum nn_layout {
     NN_LAYOUT_GRID,   /* batch x height x width, width fastest */
-    NN_LAYOUT_PACKED, /* time-major: step t holds the active[t] longest sequences, in order */
+    NN_LAYOUT_PACKED, /* time-major: step t is rows starts[t] .. + active[t], a row each of the */
+                      /* active[t] longest sequences, longest first: padding has no rows */
     NN_LAYOUT_RAGGED, /* sequence-major: sequence i is rows offsets[i] .. offsets[i + 1] */
 };
 
@@ -51,9 +52,25 @@ struct nn_rows {
     size_t batch;          /* samples or sequences */
     size_t height, width;  /* GRID */
     size_t steps;          /* PACKED: the longest sequence */
-    const size_t *active;  /* PACKED: steps entries, not increasing; borrowed */
+    const size_t *active;  /* PACKED: steps entries, not increasing; borrowed, as are the others */
+    const size_t *starts;  /* PACKED: steps + 1 entries, the last one the number of rows */
+    const size_t *samples; /* PACKED: batch entries: which sequence the k-th row of a step is of */
+    const size_t *ranks;   /* PACKED: the inverse: of sequence i, the k */
     const size_t *offsets; /* RAGGED: batch + 1 entries; borrowed */
 };
+
+/* Numbers of storage that nn_rows_pack needs for at most so many sequences and rows. */
+size_t nn_rows_pack_count(size_t batch, size_t rows);
+
+/* The packed layout of `batch` >= 1 sequences, each of lengths[i] >= 1 steps; equal lengths keep
+ * their order. Borrows storage, not lengths. */
+struct nn_rows nn_rows_pack(const size_t *lengths, size_t batch, size_t *storage);
+
+/* The row of a step of a sequence in a packed layout. */
+static inline size_t nn_rows_at(const struct nn_rows *rows, size_t sample, size_t step)
+{
+    return rows->starts[step] + rows->ranks[sample];
+}
 
 static inline struct nn_rows nn_rows_grid(size_t batch, size_t height, size_t width)
 {

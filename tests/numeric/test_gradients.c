@@ -31,8 +31,9 @@ enum { NUMBERS_MAX = 4096, CHECKED_MAX = 160 };
 /* ---- one network under check ---- */
 
 struct check {
+    const struct test_network_case *from;
     struct test_network made;
-    size_t batch, outputs;
+    size_t batch, rows, outputs; /* rows: of the output */
     struct nn_step step;
     nn_real *input;   /* what is loaded each time */
     nn_real *weights; /* loss = sum of weights * output, quadratic so that curvature shows */
@@ -41,24 +42,26 @@ struct check {
 static struct check check_create(const struct test_network_case *c, enum nn_operators operators)
 {
     char text[2048];
-    struct nn_network_bind bind = {
-        .height = c->height, .width = c->width, .channels = c->channels, .classes = c->classes};
+    struct nn_network_bind bind = test_network_case_bind(c);
     struct nn_network_options options = {.max_batch = c->batch + 1,
                                          .operators = operators,
                                          .frozen = &c->frozen,
                                          .n_frozen = c->frozen ? 1 : 0,
                                          .input_gradient = true};
     test_network_case_text(c, text, sizeof text);
-    struct check check = {.made = test_network_create(text, &bind, &options), .batch = c->batch};
+    struct check check = {
+        .from = c, .made = test_network_create(text, &bind, &options), .batch = c->batch};
     check.step = (struct nn_step){.seed = 5, .epoch = 2, .first_sample = 10};
     check.outputs = nn_network_output_size(check.made.network);
-    size_t n = c->batch * nn_network_input_size(check.made.network);
-    check.input = malloc(n * sizeof *check.input);
-    check.weights = malloc(c->batch * check.outputs * sizeof *check.weights);
+    size_t n = test_network_case_rows(c, c->batch) * nn_network_input_size(check.made.network);
+    check.input = calloc(n, sizeof *check.input);
     assert_non_null(check.input);
+    test_network_case_load(c, check.made.network, c->batch, check.input);
+    check.rows = nn_network_output_rows(check.made.network, c->batch);
+    check.weights = malloc(check.rows * check.outputs * sizeof *check.weights);
     assert_non_null(check.weights);
     test_fill(check.input, n, 1);
-    test_fill(check.weights, c->batch * check.outputs, 2);
+    test_fill(check.weights, check.rows * check.outputs, 2);
     test_fill_parameters(check.made.network, 3);
     return check;
 }
@@ -73,8 +76,7 @@ static void check_destroy(struct check *check)
 static void forward(struct check *check)
 {
     struct nn_network *network = check->made.network;
-    size_t n = check->batch * nn_network_input_size(network);
-    memcpy(nn_network_input(network), check->input, n * sizeof *check->input);
+    test_network_case_load(check->from, network, check->batch, check->input);
     nn_network_forward(network, check->batch, NN_PHASE_TRAINING, &check->step);
 }
 
@@ -84,7 +86,7 @@ static double loss(struct check *check)
     forward(check);
     const nn_real *y = nn_network_output(check->made.network);
     double sum = 0;
-    for (size_t i = 0; i < check->batch * check->outputs; i++) {
+    for (size_t i = 0; i < check->rows * check->outputs; i++) {
         double v = (double)y[i];
         sum += (double)check->weights[i] * (v + v * v / 2);
     }
@@ -96,7 +98,7 @@ static void backward(struct check *check)
     struct nn_network *network = check->made.network;
     forward(check);
     nn_real *d_y = nn_network_output_gradient(network);
-    for (size_t i = 0; i < check->batch * check->outputs; i++) {
+    for (size_t i = 0; i < check->rows * check->outputs; i++) {
         d_y[i] = check->weights[i] * (1 + nn_network_output(network)[i]);
     }
     nn_network_zero_grads(network);
@@ -132,7 +134,8 @@ static double compare(struct check *check, nn_real *x, const nn_real *analytic, 
 static double worst_gradient(struct check *check, char *out_where, size_t size)
 {
     struct nn_network *network = check->made.network;
-    size_t n_input = check->batch * nn_network_input_size(network);
+    size_t n_input =
+        test_network_case_rows(check->from, check->batch) * nn_network_input_size(network);
     static nn_real kept[NUMBERS_MAX];
     double worst = 0;
     for (size_t i = 0; i <= nn_network_parameter_count(network); i++) {
@@ -263,6 +266,8 @@ static const struct fault FAULTS[] = {
     {"fully_connected+relu", "fully_connected", backward_too_large},
     {"convolution+batch_norm+relu", "convolution+batch_norm+relu", backward_too_large},
     {"a tensor used by a concatenation and beside it", "relu", backward_writes},
+    {"lstm", "lstm", backward_too_large},
+    {"lstm beside lstm", "lstm", backward_writes},
 };
 
 static void wrong_backward_passes_are_caught(void **state)

@@ -22,14 +22,16 @@ static const double BOUND = 1e-12;
 static const double BOUND = 2e-5;
 #endif
 
+static const size_t LARGE_LENGTHS[] = {130, 7, 180, 1, 92, 92, 150, 33, 64, 12, 5};
+
 /* Larger images and batches than the gradient checks use, so that work is cut into chunks. */
 static const struct test_network_case LARGE[] = {
-    {"simple", 28, 28, 1, 10, 37,
+    {"simple", 28, 28, 1, 10, 37, NULL,
      "{'name': 'c', 'kind': 'convolution', 'filters': 20, 'kernel': 5},"
      "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'},"
      "{'name': 'fc', 'kind': 'fully_connected'}",
      NULL, NULL, true},
-    {"deep", 19, 17, 3, 5, 11,
+    {"deep", 19, 17, 3, 5, 11, NULL,
      "{'name': 'a', 'kind': 'convolution', 'filters': 16, 'kernel': 3, 'same_padding': true},"
      "{'name': 'b', 'kind': 'batch_norm'}, {'name': 'd', 'kind': 'relu'},"
      "{'name': 'e', 'kind': 'max_pool', 'kernel': 3, 'stride': 2, 'ceil_mode': true},"
@@ -37,7 +39,7 @@ static const struct test_network_case LARGE[] = {
      "{'name': 'g', 'kind': 'relu'}, {'name': 'h', 'kind': 'dropout', 'rate': 0.3},"
      "{'name': 'fc', 'kind': 'fully_connected'}",
      NULL, NULL, true},
-    {"inception block", 14, 14, 8, 6, 9,
+    {"inception block", 14, 14, 8, 6, 9, NULL,
      "{'name': 'a', 'kind': 'convolution', 'filters': 8, 'kernel': 1},"
      "{'name': 'an', 'kind': 'batch_norm'}, {'name': 'ar', 'kind': 'relu'},"
      "{'name': 'b', 'kind': 'convolution', 'filters': 12, 'kernel': 3, 'padding': 1},"
@@ -50,7 +52,7 @@ static const struct test_network_case LARGE[] = {
      "['in', 'a'], ['a', 'an'], ['an', 'ar'], ['in', 'b'], ['b', 'br'], ['in', 'p'], ['p', 'q'],"
      " ['ar', 'j'], ['br', 'j'], ['q', 'j'], ['j', 'm'], ['m', 'fc']",
      NULL, true},
-    {"residual blocks", 10, 10, 4, 3, 13,
+    {"residual blocks", 10, 10, 4, 3, 13, NULL,
      "{'name': 'a', 'kind': 'convolution', 'filters': 8, 'kernel': 3, 'padding': 1},"
      "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'},"
      "{'name': 'b', 'kind': 'convolution', 'filters': 8, 'kernel': 3, 'padding': 1},"
@@ -60,6 +62,11 @@ static const struct test_network_case LARGE[] = {
      "['in', 'a'], ['a', 'n'], ['n', 'r'], ['r', 'b'], ['b', 'm'], ['m', 's'], ['r', 's'],"
      " ['s', 't'], ['t', 'g'], ['g', 'fc']",
      NULL, true},
+    {"two lstm", 1, 1, 17, 3, 9, LARGE_LENGTHS,
+     "{'name': 'a', 'kind': 'lstm', 'units': 200}, {'name': 'b', 'kind': 'lstm', 'units': 70},"
+     "{'name': 'f', 'kind': 'fully_connected', 'outputs': 50},"
+     "{'name': 'd', 'kind': 'dropout', 'rate': 0.5}, {'name': 'fc', 'kind': 'fully_connected'}",
+     NULL, NULL, false},
 };
 
 static const size_t N_LARGE = sizeof LARGE / sizeof LARGE[0];
@@ -75,8 +82,7 @@ static struct test_network build(const struct test_network_case *c,
                                  const struct nn_network_options *base)
 {
     char text[2560];
-    struct nn_network_bind bind = {
-        .height = c->height, .width = c->width, .channels = c->channels, .classes = c->classes};
+    struct nn_network_bind bind = test_network_case_bind(c);
     struct nn_network_options options = *base;
     options.max_batch = c->batch + 2;
     options.frozen = &c->frozen;
@@ -88,17 +94,27 @@ static struct test_network build(const struct test_network_case *c,
     return t;
 }
 
-static void load(struct nn_network *network, size_t batch)
+static void load(const struct test_network_case *c, struct nn_network *network, size_t batch)
 {
-    test_fill(nn_network_input(network), batch * nn_network_input_size(network), 1);
+    size_t n = test_network_case_rows(c, batch) * nn_network_input_size(network);
+    nn_real *input = malloc(n * sizeof *input);
+    assert_non_null(input);
+    test_fill(input, n, 1);
+    test_network_case_load(c, network, batch, input);
+    free(input);
 }
 
-static void step(struct nn_network *network, size_t batch)
+static size_t scores_of(const struct nn_network *network, size_t batch)
+{
+    return nn_network_output_rows(network, batch) * nn_network_output_size(network);
+}
+
+static void step(const struct test_network_case *c, struct nn_network *network, size_t batch)
 {
     const struct nn_step where = {.seed = 5, .epoch = 2, .first_sample = 10};
-    load(network, batch);
+    load(c, network, batch);
     nn_network_forward(network, batch, NN_PHASE_TRAINING, &where);
-    test_fill(nn_network_output_gradient(network), batch * nn_network_output_size(network), 2);
+    test_fill(nn_network_output_gradient(network), scores_of(network, batch), 2);
     nn_network_zero_grads(network);
     nn_network_backward(network, batch);
 }
@@ -133,8 +149,7 @@ static const char *first_difference(const struct nn_network *a, const struct nn_
     struct nn_layer_view x;
     struct nn_layer_view y;
     double size = gradients ? largest_gradient(b) : 0;
-    if (!is_close(nn_network_output(a), nn_network_output(b), batch * nn_network_output_size(a),
-                  0)) {
+    if (!is_close(nn_network_output(a), nn_network_output(b), scores_of(a, batch), 0)) {
         return "scores";
     }
     for (size_t i = 0; i < nn_network_parameter_count(a); i++) {
@@ -146,7 +161,9 @@ static const char *first_difference(const struct nn_network *a, const struct nn_
         }
     }
     if (gradients && nn_network_activation(a, "in", &x) && nn_network_activation(b, "in", &y) &&
-        !is_close(x.grad, y.grad, batch * nn_network_input_size(a), size)) {
+        !is_close(x.grad, y.grad,
+                  (x.sequence ? nn_rows_count(&a->rows) : batch) * nn_network_input_size(a),
+                  size)) {
         return "the input's gradient";
     }
     return NULL;
@@ -161,14 +178,14 @@ static void optimised_and_plain_agree(void **state)
         const struct test_network_case *c = case_at(i);
         struct test_network a = build(c, &fast);
         struct test_network b = build(c, &plain);
-        step(a.network, c->batch);
-        step(b.network, c->batch);
+        step(c, a.network, c->batch);
+        step(c, b.network, c->batch);
         const char *what = first_difference(a.network, b.network, c->batch, true);
         if (what) {
             fail_msg("%s, training: %s differs", c->name, what);
         }
-        load(a.network, c->batch + 2);
-        load(b.network, c->batch + 2);
+        load(c, a.network, c->batch + 2);
+        load(c, b.network, c->batch + 2);
         nn_network_forward(a.network, c->batch + 2, NN_PHASE_INFERENCE, NULL);
         nn_network_forward(b.network, c->batch + 2, NN_PHASE_INFERENCE, NULL);
         what = first_difference(a.network, b.network, c->batch + 2, false);
@@ -188,12 +205,12 @@ static void an_inference_plan_agrees_with_a_training_plan(void **state)
         struct test_network a = build(c, &(struct nn_network_options){0});
         struct nn_network_options options = {.phase = NN_PHASE_INFERENCE, .weights_of = a.network};
         struct test_network b = build(c, &options);
-        load(a.network, c->batch);
-        load(b.network, c->batch);
+        load(c, a.network, c->batch);
+        load(c, b.network, c->batch);
         nn_network_forward(a.network, c->batch, NN_PHASE_INFERENCE, NULL);
         nn_network_forward(b.network, c->batch, NN_PHASE_INFERENCE, NULL);
         if (!is_close(nn_network_output(a.network), nn_network_output(b.network),
-                      c->batch * c->classes, 0)) {
+                      scores_of(a.network, c->batch), 0)) {
             fail_msg("%s: the plans differ", c->name);
         }
         test_network_destroy(&b);
@@ -211,7 +228,7 @@ static void every_layer_can_be_kept(void **state)
         const struct test_network_case *c = case_at(i);
         const struct nn_network_options plain = {.operators = NN_OPERATORS_PLAIN};
         struct test_network none = build(c, &plain);
-        step(none.network, c->batch);
+        step(c, none.network, c->batch);
         const struct nn_description *graph = none.description;
         for (size_t n = 0; n < graph->n_nodes; n++) {
             const char *name = graph->nodes[n].layer.name;
@@ -225,15 +242,16 @@ static void every_layer_can_be_kept(void **state)
             struct test_network b = build(c, &kept_plain);
             struct nn_layer_view x;
             struct nn_layer_view y;
-            step(a.network, c->batch);
-            step(b.network, c->batch);
+            step(c, a.network, c->batch);
+            step(c, b.network, c->batch);
             const char *what = first_difference(a.network, none.network, c->batch, true);
             if (what) {
                 fail_msg("%s keeping %s: %s differs", c->name, name, what);
             }
             assert_true(nn_network_activation(a.network, name, &x));
             assert_true(nn_network_activation(b.network, name, &y));
-            size_t rows = c->batch * y.height * y.width;
+            size_t samples = y.sequence ? nn_rows_count(&b.network->rows) : c->batch;
+            size_t rows = samples * y.height * y.width;
             for (size_t r = 0; r < rows; r++) {
                 for (size_t k = 0; k < y.channels; k++) {
                     double d = fabs((double)(x.data[r * x.ld + k] - y.data[r * y.ld + k]));
@@ -261,15 +279,15 @@ static nn_real *results(const struct test_network_case *c, struct nn_pool *pool,
     struct test_network t = build(c, &options);
     nn_pool_set_threads(pool, threads);
     for (int i = 0; i < 3; i++) {
-        step(t.network, c->batch);
+        step(c, t.network, c->batch);
     }
-    size_t n = c->batch * nn_network_output_size(t.network);
+    size_t n = scores_of(t.network, c->batch);
     for (size_t i = 0; i < nn_network_parameter_count(t.network); i++) {
         n += 2 * nn_network_parameter(t.network, i)->count;
     }
     nn_real *all = calloc(n, sizeof *all);
     assert_non_null(all);
-    size_t used = c->batch * nn_network_output_size(t.network);
+    size_t used = scores_of(t.network, c->batch);
     memcpy(all, nn_network_output(t.network), used * sizeof *all);
     for (size_t i = 0; i < nn_network_parameter_count(t.network); i++) {
         const struct nn_parameter *p = nn_network_parameter(t.network, i);

@@ -4,6 +4,7 @@
  */
 #include "tests/support/network.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,9 +67,10 @@ void test_fill_parameters(struct nn_network *network, uint64_t seed)
         const struct nn_parameter *p = nn_network_parameter(network, i);
         bool around_one = p->role == NN_ROLE_SCALE || p->role == NN_ROLE_RUNNING_VAR ||
                           p->role == NN_ROLE_INPUT_STD;
+        double size = p->role == NN_ROLE_RECURRENT_WEIGHT ? 1 / sqrt((double)p->shape[1]) : 0.5;
         test_fill(p->value, p->count, seed + i);
         for (size_t k = 0; k < p->count; k++) {
-            p->value[k] = p->value[k] / 2 + (around_one ? 1 : 0);
+            p->value[k] = (nn_real)(size * (double)p->value[k]) + (around_one ? 1 : 0);
         }
     }
 }

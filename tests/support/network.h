@@ -24,7 +24,7 @@ json_t *test_json(const char *text);
 void test_fill(nn_real *x, size_t n, uint64_t seed);
 
 /* Every parameter, running statistics too: variances and stds in [0.5, 1.5), others in [-0.5, 0.5),
- * scales around 1. */
+ * scales around 1, recurrent weights so that an error does not grow from step to step. */
 void test_fill_parameters(struct nn_network *network, uint64_t seed);
 
 #endif

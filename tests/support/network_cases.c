@@ -9,8 +9,13 @@
 
 #include "tests/support/cmocka_all.h"
 
-#define IMAGE(h, w, c) .height = h, .width = w, .channels = c, .classes = 3, .batch = 3
-#define FC             "{'name': 'fc', 'kind': 'fully_connected'}"
+#define IMAGE(h, w, c)                                                                             \
+    .height = h, .width = w, .channels = c, .classes = 3, .batch = 3, .lengths = NULL
+#define FC "{'name': 'fc', 'kind': 'fully_connected'}"
+
+static const size_t LENGTHS[] = {2, 4, 1, 3, 4}, ALONE[] = {5, 1, 1}, SHORT[] = {1, 1, 1, 1, 2};
+#define SEQUENCES(c, l)                                                                            \
+    .height = 1, .width = 1, .channels = c, .classes = 2, .batch = 3, .lengths = l
 
 const struct test_network_case test_network_cases[] = {
     {"fully_connected", IMAGE(1, 1, 5), FC, NULL, NULL, false},
@@ -44,9 +49,9 @@ const struct test_network_case test_network_cases[] = {
     {"batch_norm, frozen", IMAGE(3, 2, 4), "{'name': 'n', 'kind': 'batch_norm'}," FC, NULL, "n",
      false},
     {"batch_norm of one row", .height = 1, .width = 1, .channels = 4, .classes = 3, .batch = 1,
-     "{'name': 'n', 'kind': 'batch_norm'}," FC, NULL, NULL, false},
+     .lengths = NULL, "{'name': 'n', 'kind': 'batch_norm'}," FC, NULL, NULL, false},
     {"batch_norm of one sample with pixels", .height = 3, .width = 3, .channels = 2, .classes = 3,
-     .batch = 1, "{'name': 'n', 'kind': 'batch_norm'}," FC, NULL, NULL, false},
+     .batch = 1, .lengths = NULL, "{'name': 'n', 'kind': 'batch_norm'}," FC, NULL, NULL, false},
     {"batch_norm+relu", IMAGE(3, 3, 2),
      "{'name': 'n', 'kind': 'batch_norm', 'epsilon': 0.01}, {'name': 'r', 'kind': 'relu'}," FC,
      NULL, NULL, true},
@@ -67,7 +72,7 @@ const struct test_network_case test_network_cases[] = {
      "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'}," FC,
      NULL, "c", true},
     {"convolution+batch_norm of one row", .height = 3, .width = 3, .channels = 2, .classes = 3,
-     .batch = 1,
+     .batch = 1, .lengths = NULL,
      "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 3},"
      "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'}," FC,
      NULL, NULL, true},
@@ -141,6 +146,35 @@ const struct test_network_case test_network_cases[] = {
      "['in', 'a'], ['a', 'b'], ['b', 'c'], ['b', 's'], ['c', 's'], ['s', 't'], ['t', 'd'],"
      " ['t', 'u'], ['d', 'u'], ['u', 'fc']",
      NULL, true},
+    {"lstm", SEQUENCES(3, LENGTHS), "{'name': 'l', 'kind': 'lstm', 'units': 5}," FC, NULL, NULL,
+     false},
+    {"lstm, last step", SEQUENCES(3, LENGTHS),
+     "{'name': 'l', 'kind': 'lstm', 'units': 4, 'output': 'last'}," FC, NULL, NULL, false},
+    {"lstm of single steps", SEQUENCES(2, SHORT), "{'name': 'l', 'kind': 'lstm', 'units': 3}," FC,
+     NULL, NULL, false},
+    {"lstm of one sequence", .height = 1, .width = 1, .channels = 4, .classes = 2, .batch = 1,
+     .lengths = ALONE, "{'name': 'l', 'kind': 'lstm', 'units': 3, 'bias': false}," FC, NULL, NULL,
+     false},
+    {"three lstm, dropout", SEQUENCES(2, LENGTHS),
+     "{'name': 'a', 'kind': 'lstm', 'units': 3}, {'name': 'd', 'kind': 'dropout', 'rate': 0.3},"
+     "{'name': 'b', 'kind': 'lstm', 'units': 4}, {'name': 'c', 'kind': 'lstm', 'units': 3,"
+     " 'output': 'last'}, {'name': 'e', 'kind': 'dropout', 'rate': 0.3}," FC,
+     NULL, NULL, false},
+    {"lstm behind a frozen one", SEQUENCES(3, LENGTHS),
+     "{'name': 'a', 'kind': 'lstm', 'units': 3}, {'name': 'b', 'kind': 'lstm', 'units': 2}," FC,
+     NULL, "a", false},
+    {"layers on every step", SEQUENCES(3, LENGTHS),
+     "{'name': 'a', 'kind': 'fully_connected', 'outputs': 5}, {'name': 'n', 'kind': 'batch_norm'},"
+     "{'name': 'r', 'kind': 'relu'}, {'name': 's', 'kind': 'softmax'},"
+     "{'name': 'l', 'kind': 'lstm', 'units': 3}, {'name': 'q', 'kind': 'relu'}," FC,
+     NULL, NULL, true},
+    {"lstm beside lstm", SEQUENCES(2, LENGTHS),
+     "{'name': 'a', 'kind': 'lstm', 'units': 3}, {'name': 'b', 'kind': 'lstm', 'units': 3},"
+     "{'name': 's', 'kind': 'addition'}, {'name': 'j', 'kind': 'concatenation'},"
+     "{'name': 'l', 'kind': 'lstm', 'units': 4, 'output': 'last'}," FC,
+     "['in', 'a'], ['in', 'b'], ['a', 's'], ['b', 's'], ['a', 'j'], ['s', 'j'], ['in', 'j'],"
+     " ['j', 'l'], ['l', 'fc']",
+     NULL, false},
 };
 
 const size_t test_network_cases_count = sizeof test_network_cases / sizeof test_network_cases[0];
@@ -156,12 +190,51 @@ const struct test_network_case *test_network_case_named(const char *name)
     return NULL;
 }
 
+struct nn_network_bind test_network_case_bind(const struct test_network_case *c)
+{
+    if (!c->lengths) {
+        return (struct nn_network_bind){
+            .height = c->height, .width = c->width, .channels = c->channels, .classes = c->classes};
+    }
+    return (struct nn_network_bind){
+        .features = c->channels, .longest = 180, .responses = c->classes};
+}
+
+size_t test_network_case_rows(const struct test_network_case *c, size_t batch)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < batch; i++) {
+        rows += c->lengths ? c->lengths[i] : 1;
+    }
+    return rows;
+}
+
+void test_network_case_load(const struct test_network_case *c, struct nn_network *network,
+                            size_t batch, const nn_real *input)
+{
+    const nn_real *sequences[16];
+    size_t row = 0, size = nn_network_input_size(network);
+    for (size_t i = 0; c->lengths && i < batch; i++) {
+        sequences[i] = input + row * size;
+        row += c->lengths[i];
+    }
+    if (c->lengths) {
+        const struct nn_sequence_batch loaded = {sequences, c->lengths, batch};
+        nn_network_load_sequences(network, &loaded);
+    }
+    memcpy(nn_network_input(network), input,
+           test_network_case_rows(c, batch) * size * sizeof *input);
+}
+
 void test_network_case_text(const struct test_network_case *c, char *out, size_t size)
 {
-    (void)snprintf(out, size,
-                   "{'layers': [{'name': 'in', 'kind': 'image_input', 'normalisation': 'none'}, %s,"
-                   " {'name': 'softmax', 'kind': 'softmax'}]%s%s%s}",
-                   c->layers, c->connections ? ", 'connections': [" : "",
-                   c->connections ? c->connections : "",
-                   c->connections ? ", ['fc', 'softmax']]" : "");
+    (void)snprintf(
+        out, size,
+        "{'layers': [{'name': 'in', 'kind': '%s', 'normalisation': 'none'}, %s%s]%s%s%s}",
+        c->lengths ? "sequence_input" : "image_input", c->layers,
+        c->lengths ? "" : ", {'name': 'softmax', 'kind': 'softmax'}",
+        c->connections ? ", 'connections': [" : "", c->connections ? c->connections : "",
+        !c->connections ? ""
+        : c->lengths    ? "]"
+                        : ", ['fc', 'softmax']]");
 }
