@@ -40,4 +40,23 @@ struct nn_loss_rows {
 };
 void nn_loss_evaluate(const struct nn_loss_batch *batch, const struct nn_loss_rows *out_rows);
 
+/* ---- regression ---- */
+
+/* Predictions and what they should have been. A row is a sample, or a step of a sequence; its
+ * weight is 1 / (samples * rows of its sample), as nn_network_row_weights gives it. Borrowed. */
+struct nn_loss_responses {
+    const nn_real *predictions; /* [rows, responses], leading dimension ld */
+    size_t ld;
+    const nn_real *targets; /* [rows, responses], dense */
+    const nn_real *weights; /* [rows] */
+    size_t rows, responses;
+};
+
+/* Half mean squared error: of a sample 1 / (2 S) times the sum over its S rows and all responses of
+ * (y - t)^2, not divided by the number of responses; the mean over the samples. The gradient
+ * (y - t) * weight is written to d_predictions, leading dimension ldd; it may be the predictions;
+ * NULL: not wanted. NaN if a prediction is. Sums in double, in order of the rows. */
+double nn_loss_half_squared_error(const struct nn_loss_responses *batch, nn_real *d_predictions,
+                                  size_t ldd);
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Softmax cross-entropy: values against the definition in double, the gradient against central
- * differences (norm-relative 1e-6 in double, 1e-3 in float), per-row results, ties, extremes.
+ * Half mean squared error by hand and against differences. Softmax cross-entropy: values against
+ * the definition in double, the gradient against central differences (norm-relative 1e-6 in double,
+ * 1e-3 in float), per-row results, ties, extremes.
  */
 #include "tests/support/cmocka_all.h"
 
@@ -187,6 +188,36 @@ static void extremes(void **state)
     assert_int_equal(predicted, 2);
 }
 
+/* Two samples of three and one steps, two responses, rows mixed. */
+static void half_squared_error_follows_its_formula(void **state)
+{
+    (void)state;
+    nn_real y[4][3] = {{1, 2, 99}, {0, -1, 99}, {3, 0, 99}, {5, 5, 99}}, d[4][2];
+    const nn_real t[4][2] = {{0, 0}, {1, 1}, {3, 1}, {2, 5}};
+    const nn_real w[4] = {(nn_real)(1.0 / 6), (nn_real)0.5, (nn_real)(1.0 / 6), (nn_real)(1.0 / 6)};
+    struct nn_loss_responses batch = {y[0], 3, t[0], w, 4, 2};
+    double first = (1 + 4 + 1 + 9) / 6.0, second = (1 + 4) / 2.0;
+    double loss = nn_loss_half_squared_error(&batch, d[0], 2);
+    assert_true(fabs(loss - (first + second) / 2) < 1e-6);
+    assert_true(nn_loss_half_squared_error(&batch, NULL, 0) == loss);
+    const double h = sizeof(nn_real) == 8 ? 1e-5 : 1e-2;
+    for (size_t r = 0; r < 4; r++) {
+        for (size_t k = 0; k < 2; k++) {
+            nn_real kept = y[r][k];
+            y[r][k] = (nn_real)((double)kept + h);
+            double high = nn_loss_half_squared_error(&batch, NULL, 0);
+            y[r][k] = (nn_real)((double)kept - h);
+            double numeric = (high - nn_loss_half_squared_error(&batch, NULL, 0)) / (2 * h);
+            y[r][k] = kept;
+            assert_true(fabs(numeric - (double)d[r][k]) < (sizeof(nn_real) == 8 ? 1e-8 : 1e-4));
+            assert_true(fabs(1.01 * numeric - (double)d[r][k]) > 1e-4 || d[r][k] == 0);
+        }
+    }
+    y[2][1] = (nn_real)NAN;
+    assert_true(isnan(nn_loss_half_squared_error(&batch, NULL, 0)));
+    assert_true(nn_loss_half_squared_error(&batch, y[0], 3) != loss); /* in place */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +226,7 @@ int main(void)
         cmocka_unit_test(rows_agree_with_the_batch),
         cmocka_unit_test(ties_go_to_the_lowest_index),
         cmocka_unit_test(extremes),
+        cmocka_unit_test(half_squared_error_follows_its_formula),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
