@@ -139,9 +139,11 @@ static json_t *plan_bytes(const struct nn_description *graph, const struct nn_ne
                           size_t batch_size, enum nn_phase phase)
 {
     const struct nn_network_options options = {.max_batch = batch_size, .phase = phase};
+    const struct nn_network_bind none = {0};
     size_t bytes = 0;
     struct nn_error err = {0};
-    enum nn_status status = nn_network_plan_bytes(graph, bind, &options, &bytes, &err);
+    enum nn_status status =
+        nn_network_plan_bytes(graph, bind ? bind : &none, &options, &bytes, &err);
     return status == NN_OK ? json_integer((json_int_t)bytes) : json_null();
 }
 

@@ -178,6 +178,7 @@ static bool unroll(json_t *out, const json_t *loop, const json_t *values)
     json_t *inner = json_copy((json_t *)(uintptr_t)values);
     bool fine = list && inner;
     size_t count = json_is_integer(list) ? (size_t)json_integer_value(list) : json_array_size(list);
+    count -= count > 0 && json_is_true(json_object_get(loop, "but_last")) ? 1 : 0;
     for (size_t i = 0; fine && i < count; i++) {
         json_t *number = json_integer((json_int_t)i + 1);
         json_t *item = json_is_array(list) ? json_array_get(list, i) : number;

@@ -384,6 +384,22 @@ static struct nn_network_bind images_of(const json_t *template)
     return channels ? photos : BIND;
 }
 
+/* Images, or sequences to classify or to predict numbers of. */
+static struct nn_network_bind data_of(const json_t *template)
+{
+    const json_t *layers = jx_path_get((json_t *)(uintptr_t) template, "description.layers");
+    const json_t *last = json_array_get(layers, json_array_size(layers) - 1);
+    if (strcmp(json_string_value(json_object_get(json_array_get(layers, 0), "kind")),
+               "sequence_input") != 0) {
+        return images_of(template);
+    }
+    bool classifies = strcmp(json_string_value(json_object_get(last, "kind")), "softmax") == 0;
+    return (struct nn_network_bind){.features = 17,
+                                    .longest = 362,
+                                    .classes = classifies ? 4 : 0,
+                                    .responses = classifies ? 0 : 1};
+}
+
 static void every_template_is_complete_and_valid(void **state)
 {
     (void)state;
@@ -402,7 +418,7 @@ static void every_template_is_complete_and_valid(void **state)
             assert_non_null(json_object_get(p, "default"));
         }
         json_t *spec = json_pack("{s:s}", "name", nn_catalogue_name(i));
-        const struct nn_network_bind bind = images_of(template);
+        const struct nn_network_bind bind = data_of(template);
         json_t *report = report_of(spec, &bind);
         assert_true(json_is_true(json_object_get(report, "valid")));
         json_decref(report);
@@ -452,6 +468,55 @@ static void hidden_sizes_become_layers(void **state)
     json_decref(spec);
 }
 
+/* Without a data set the length of sequences is open, so bytes are; sizes are not. */
+static void sequences_can_be_described_in_full(void **state)
+{
+    (void)state;
+    json_t *spec = test_json("{'layers': [{'name': 'in', 'kind': 'sequence_input', 'features': 3},"
+                             "{'name': 'l', 'kind': 'lstm', 'units': 4}]}");
+    json_t *report = report_of(spec, NULL);
+    assert_true(json_is_true(json_object_get(report, "valid")));
+    assert_true(number(report, "totals.learnables") == 4 * 4 * (3 + 4 + 1));
+    assert_true(json_is_null(jx_path_get(report, "totals.training_bytes")));
+    json_decref(report);
+    json_decref(spec);
+}
+
+static void depth_stacks_lstm_layers(void **state)
+{
+    (void)state;
+    static const size_t LEARNABLES[] = {184501, 505301, 826101};
+    const struct nn_network_bind bind = {.features = 17, .longest = 362, .responses = 1};
+    for (int depth = 1; depth <= 3; depth++) {
+        json_t *spec = json_pack("{s:s, s:i}", "name", "lstm_regression", "depth", depth);
+        json_t *report = report_of(spec, &bind);
+        json_t *layers = json_object_get(report, "layers");
+        assert_true(json_is_true(json_object_get(report, "valid")));
+        assert_int_equal(json_array_size(layers), (size_t)depth + 4);
+        for (int i = 1; i <= depth; i++) {
+            char name[16];
+            json_t *layer = json_array_get(layers, (size_t)i);
+            (void)snprintf(name, sizeof name, "lstm%d", i);
+            assert_string_equal(json_string_value(json_object_get(layer, "name")), name);
+            assert_string_equal(json_string_value(json_object_get(layer, "format")), "CT");
+        }
+        assert_true(number(report, "totals.learnables") == (double)LEARNABLES[depth - 1]);
+        json_decref(report);
+        json_decref(spec);
+    }
+    json_t *spec = test_json("{'name': 'lstm_classification', 'depth': 2, 'hidden': [10]}");
+    const struct nn_network_bind classes = {.features = 5, .longest = 9, .classes = 3};
+    json_t *report = report_of(spec, &classes);
+    static const char *const FORMATS[] = {"CT", "CT", "C", "C", "C", "C", "C"};
+    assert_int_equal(json_array_size(json_object_get(report, "layers")), 7);
+    for (size_t i = 0; i < 7; i++) {
+        json_t *layer = json_array_get(json_object_get(report, "layers"), i);
+        assert_string_equal(json_string_value(json_object_get(layer, "format")), FORMATS[i]);
+    }
+    json_decref(report);
+    json_decref(spec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -467,6 +532,8 @@ int main(void)
         cmocka_unit_test(every_template_is_complete_and_valid),
         cmocka_unit_test(image_networks_have_torchvisions_sizes),
         cmocka_unit_test(hidden_sizes_become_layers),
+        cmocka_unit_test(sequences_can_be_described_in_full),
+        cmocka_unit_test(depth_stacks_lstm_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
