@@ -50,7 +50,10 @@ def kill(daemon, role, rng):
     pids = daemon.pids(role)
     if not pids:
         return False
-    os.kill(rng.choice(pids), signal.SIGKILL)
+    try:
+        os.kill(rng.choice(pids), signal.SIGKILL)
+    except ProcessLookupError:  # it ended by itself meanwhile
+        return False
     if role == "parent":
         daemon.process.wait()
         time.sleep(rng.uniform(0, 1))
