@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Planted faults. Each tests/mutants/*.patch begins with a line `suite: COMMAND` that must fail once
-the patch is applied and a line `fault: WHAT`. Works in a scratch clone of the working tree.
+"""Planted faults. Each tests/mutants/*.patch begins with a line `suite: BUILD && RUN`, of which RUN must
+fail once the patch is applied while BUILD succeeds, and a line `fault: WHAT`. Works in a scratch clone of what
+is committed.
 
 usage: run.py [--apply-only] [NAME...]    --apply-only checks that each patch applies (lint)
 """
@@ -23,12 +24,19 @@ def applies(path, tree):
     return subprocess.run(["git", "apply", "--check", path], cwd=tree, capture_output=True, text=True)
 
 
+def shell(command, tree):
+    return subprocess.run(command, shell=True, cwd=tree, capture_output=True, text=True)
+
+
 def run_one(path, tree):
-    """True when the suite named by the patch fails on the patched tree."""
+    """"caught" when the suite named by the patch fails on the patched tree, "MISSED" when it passes,
+    "BROKEN" when the patched tree does not build: that would be caught by anything."""
+    build, run = header(path, "suite").split(" && ", 1)
     subprocess.run(["git", "apply", path], cwd=tree, check=True)
     try:
-        done = subprocess.run(header(path, "suite"), shell=True, cwd=tree, capture_output=True, text=True)
-        return done.returncode != 0
+        if shell(build, tree).returncode:
+            return "BROKEN"
+        return "caught" if shell(run, tree).returncode else "MISSED"
     finally:
         subprocess.run(["git", "apply", "-R", path], cwd=tree, check=True)
 
@@ -36,7 +44,7 @@ def run_one(path, tree):
 def sound(suites, tree):
     """Suites that fail without any fault: they could not catch one."""
     return [suite for suite in sorted(suites)
-            if subprocess.run(suite, shell=True, cwd=tree, capture_output=True, text=True).returncode != 0]
+            if shell(suite, tree).returncode != 0]
 
 
 def main():
@@ -44,8 +52,8 @@ def main():
     only = [a for a in args if not a.startswith("-")]
     patches = [p for p in sorted(glob.glob(os.path.join(ROOT, "tests/mutants/*.patch")))
                if not only or os.path.basename(p)[:-6] in only]
-    bad = [f"{os.path.basename(p)}: no suite or no fault line" for p in patches
-           if not header(p, "suite") or not header(p, "fault")]
+    bad = [f"{os.path.basename(p)}: no suite of two parts or no fault line" for p in patches
+           if " && " not in (header(p, "suite") or "") or not header(p, "fault")]
     bad += [f"{os.path.basename(p)}: does not apply: {r.stderr.strip()}" for p in patches
             for r in [applies(p, ROOT)] if r.returncode]
     if bad or "--apply-only" in args:
@@ -59,9 +67,9 @@ def main():
             print(f"fails without a fault: {suite}")
             return 1
         for path in patches:
-            hit = run_one(path, tree)
-            caught += hit
-            print(f"{'caught' if hit else 'MISSED'}  {os.path.basename(path)}: {header(path, 'fault')}", flush=True)
+            verdict = run_one(path, tree)
+            caught += verdict == "caught"
+            print(f"{verdict}  {os.path.basename(path)}: {header(path, 'fault')}", flush=True)
     print(f"{caught} passed, {len(patches) - caught} failed")
     return 0 if caught == len(patches) else 1
 
