@@ -65,6 +65,10 @@ enum cfg_type { CFG_TEXT, CFG_CHOICE, CFG_INT, CFG_BYTES, CFG_SECONDS, CFG_BOOL 
       "time a child process has between the request to end and SIGKILL")                           \
     X(number, trial_memory_bytes, CFG_BYTES, "2G", 67108864, INT64_C(1) << 44, "",                 \
       "memory that a trial may use")                                                               \
+    X(text, cgroup, CFG_TEXT, "auto", 0, 0, "",                                                    \
+      "control group for hard limits of memory: auto takes one that systemd delegated, off none, " \
+      "a "                                                                                         \
+      "path the one it names")                                                                     \
     X(text, trial_user, CFG_TEXT, "nobody", 0, 0, "",                                              \
       "user that child processes run as when the daemon is root; best one of their own")           \
     X(number, blob_cache_bytes, CFG_BYTES, "8G", 0, INT64_C(1) << 44, "",                          \

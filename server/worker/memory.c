@@ -10,16 +10,13 @@
 
 #include "server/worker/worker_internal.h"
 
-enum { TEXT_BYTES = 8192 };
-
-/* Reads a small file as text; false when it cannot be read. */
-static bool read_text(const char *path, char text[TEXT_BYTES])
+bool worker_read_text(int directory_fd, const char *path, char text[WORKER_TEXT_BYTES])
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = openat(directory_fd, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return false;
     }
-    ssize_t n = read(fd, text, TEXT_BYTES - 1);
+    ssize_t n = read(fd, text, WORKER_TEXT_BYTES - 1);
     (void)close(fd);
     if (n < 0) {
         return false;
@@ -31,9 +28,9 @@ static bool read_text(const char *path, char text[TEXT_BYTES])
 int64_t worker_resident_bytes(pid_t pid)
 {
     char path[64];
-    char text[TEXT_BYTES];
+    char text[WORKER_TEXT_BYTES];
     (void)snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-    if (!read_text(path, text)) {
+    if (!worker_read_text(AT_FDCWD, path, text)) {
         return 0;
     }
     char *field = text; /* size, resident, shared, ... in pages */
@@ -43,20 +40,21 @@ int64_t worker_resident_bytes(pid_t pid)
     return (int64_t)(resident - shared) * sysconf(_SC_PAGESIZE);
 }
 
-/* The number behind "oom_kill " in a file; -1 when there is none. */
-static int64_t read_kills(const char *path)
+int64_t worker_kills_in(const char *text)
 {
-    char text[TEXT_BYTES];
-    if (!read_text(path, text)) {
-        return -1;
-    }
-    for (char *line = text; line && *line; line = strchr(line, '\n')) {
+    for (const char *line = text; line && *line; line = strchr(line, '\n')) {
         line += *line == '\n';
         if (strncmp(line, "oom_kill ", 9) == 0) {
             return strtoll(line + 9, NULL, 10);
         }
     }
     return -1;
+}
+
+static int64_t read_kills(const char *path)
+{
+    char text[WORKER_TEXT_BYTES];
+    return worker_read_text(AT_FDCWD, path, text) ? worker_kills_in(text) : -1;
 }
 
 /* The path of our group in a hierarchy, from /proc/self/cgroup: "0::/a" or "5:memory:/a". */
@@ -75,18 +73,23 @@ static bool find_group(const char *text, const char *controllers, char *out, siz
     return false;
 }
 
+bool worker_own_group(const char *controllers, char *out, size_t size)
+{
+    char text[WORKER_TEXT_BYTES];
+    return worker_read_text(AT_FDCWD, "/proc/self/cgroup", text) &&
+           find_group(text, controllers, out, size);
+}
+
 int64_t worker_kernel_kills(void)
 {
-    char text[TEXT_BYTES];
     char group[1024];
     char path[1200];
     int64_t kills = -1;
-    bool read = read_text("/proc/self/cgroup", text);
-    if (read && find_group(text, "", group, sizeof group)) {
+    if (worker_own_group("", group, sizeof group)) {
         (void)snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.events", group);
         kills = read_kills(path);
     }
-    if (kills < 0 && read && find_group(text, "memory", group, sizeof group)) {
+    if (kills < 0 && worker_own_group("memory", group, sizeof group)) {
         (void)snprintf(path, sizeof path, "/sys/fs/cgroup/memory%s/memory.oom_control", group);
         kills = read_kills(path);
     }

@@ -87,6 +87,41 @@ void worker_process_progress(struct worker_slot *slot, bool recording)
 
 /* ------------------------------------------------------- on the supervising thread, mutex held */
 
+/* Most bytes before the backstop acts; 0: no limit. */
+static int64_t backstop_bytes(const struct worker_process *process)
+{
+    return process->memory_bytes ? process->memory_bytes + ((int64_t)MEMORY_MARGIN << 20) : 0;
+}
+
+/* The child waits for its start record meanwhile. Where there is no group, its size is looked at.
+ */
+static void limit_memory(struct worker_slot *slot)
+{
+    struct worker *worker = slot->worker;
+    struct worker_process *process = &slot->process;
+    process->cgroup_fd = worker_cgroup_enter(&worker->cgroup, slot->directory_name,
+                                             backstop_bytes(process), process->pid);
+    if (worker->cgroup.version && process->cgroup_fd < 0 && process->memory_bytes) {
+        log_event(worker->log, SV_LOG_WARN, "child_without_cgroup",
+                  LOG_TEXT("attempt", slot->directory_name));
+    }
+}
+
+/* Did the kernel kill it for memory? Its own leaf knows; the counter of our group only guesses. */
+static bool kernel_killed(struct worker_slot *slot)
+{
+    struct worker_process *process = &slot->process;
+    const struct worker_cgroup *cgroup = &slot->worker->cgroup;
+    if (process->cgroup_fd < 0) {
+        int64_t kills = worker_kernel_kills();
+        return kills > process->kernel_kills_before && kills > 0;
+    }
+    bool killed = worker_cgroup_kills(cgroup, process->cgroup_fd) > 0;
+    worker_cgroup_leave(cgroup, slot->directory_name, process->cgroup_fd);
+    process->cgroup_fd = -1;
+    return killed;
+}
+
 static void start_wanted(struct worker_slot *slot)
 {
     struct worker_process *process = &slot->process;
@@ -94,6 +129,7 @@ static void start_wanted(struct worker_slot *slot)
     int64_t now = sv_clock_monotonic_ms();
     process->kernel_kills_before = worker_kernel_kills();
     process->pid_fd = -1;
+    process->cgroup_fd = -1;
     if (worker_spawn(&process->spawn, &process->pid, &err) != SV_OK) {
         process->state = PROCESS_NOT_STARTED;
     } else {
@@ -103,6 +139,7 @@ static void start_wanted(struct worker_slot *slot)
         if (process->pid_fd >= 0) {
             (void)fcntl(process->pid_fd, F_SETFD, FD_CLOEXEC);
         }
+        limit_memory(slot);
     }
     (void)pthread_cond_broadcast(&slot->worker->changed);
 }
@@ -121,8 +158,7 @@ static void reap_ended(struct worker_slot *slot)
     if (waitpid(process->pid, &process->wait_status, WNOHANG) != process->pid) {
         return;
     }
-    int64_t kills = worker_kernel_kills();
-    process->out_of_memory_seen = kills > process->kernel_kills_before && kills > 0;
+    process->out_of_memory_seen = kernel_killed(slot);
     process->state = PROCESS_ENDED;
     if (process->pid_fd >= 0) {
         (void)close(process->pid_fd);
@@ -146,8 +182,7 @@ static enum worker_kill reason_to_kill(const struct worker_slot *slot, int64_t n
         now - process->progress_ms > process->no_progress_ms) {
         return WORKER_KILL_NO_PROGRESS;
     }
-    if (process->memory_bytes && worker_resident_bytes(process->pid) >
-                                     process->memory_bytes + ((int64_t)MEMORY_MARGIN << 20)) {
+    if (process->memory_bytes && worker_resident_bytes(process->pid) > backstop_bytes(process)) {
         return WORKER_KILL_MEMORY;
     }
     return WORKER_KILL_NONE;

@@ -241,6 +241,7 @@ static void close_worker(struct worker *worker)
     }
     free(worker->slots);
     worker_cache_destroy(worker->cache);
+    worker_cgroup_close(&worker->cgroup);
     const int fds[] = {worker->supervisor_wake_fd, worker->keeper_wake_fd, worker->attempts_fd,
                        worker->checkpoints_fd, worker->lock_fd};
     for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++) {
@@ -314,6 +315,7 @@ enum sv_status worker_run(const struct worker_setup *setup, struct sv_error *err
     find_environment(&worker);
     enum sv_status st = find_user(&worker, err);
     st = st == SV_OK ? open_directories(&worker, err) : st;
+    st = st == SV_OK ? worker_cgroup_open(worker.config->cgroup, &worker.cgroup, err) : st;
     if (st == SV_OK && (!open_mutex(&worker) || !open_slots(&worker))) {
         st = sv_fail(err, SV_ERR_INTERNAL, "the worker cannot be set up");
     }
@@ -321,7 +323,8 @@ enum sv_status worker_run(const struct worker_setup *setup, struct sv_error *err
         log_event(worker.log, SV_LOG_INFO, "working", LOG_INT("cores", worker.cores),
                   LOG_TEXT("core_build", worker.environment.core_build),
                   LOG_TEXT("core_type", worker.environment.core_type),
-                  LOG_TEXT("instruction_set", worker.environment.instruction_set));
+                  LOG_TEXT("instruction_set", worker.environment.instruction_set),
+                  LOG_INT("cgroup", worker.cgroup.version));
         st = run_threads(&worker, err);
     }
     close_worker(&worker);

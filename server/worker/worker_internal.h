@@ -27,6 +27,7 @@
 #include "server/store/imports.h"
 #include "server/wire/wire.h"
 #include "server/worker/cache.h"
+#include "server/worker/cgroup.h"
 #include "server/worker/classify.h"
 #include "server/worker/spawn.h"
 #include "server/worker/worker.h"
@@ -69,6 +70,7 @@ struct worker_process {
     bool recording; /* the slot is in the database: no progress is not the child's fault */
     int64_t wall_clock_ms, no_progress_ms, memory_bytes; /* limits; 0: none */
     int64_t kernel_kills_before;                         /* see worker_kernel_kills */
+    int cgroup_fd;                                       /* its own leaf; -1: none */
     bool out_of_memory_seen;
 };
 
@@ -172,6 +174,7 @@ struct worker {
     struct store_environment environment;
     char cpu[64], host[128];
     int pid;
+    struct worker_cgroup cgroup; /* the supervisor's */
     pthread_t keeper;
     int supervisor_wake_fd, keeper_wake_fd;
 
@@ -279,6 +282,13 @@ void worker_checkpoints_remove(struct worker *worker, const char *trial_id);
 
 /* Private resident bytes of a process; 0 when it cannot be read. */
 int64_t worker_resident_bytes(pid_t pid);
+enum { WORKER_TEXT_BYTES = 8192 };
+/* Reads a small file as text; false when it cannot be read. */
+bool worker_read_text(int directory_fd, const char *path, char text[WORKER_TEXT_BYTES]);
+/* Our group in the hierarchy of these controllers ("": v2; "memory": v1), "/a/b". */
+bool worker_own_group(const char *controllers, char *out, size_t size);
+/* The number behind "oom_kill " in the text of a group's file; -1 when there is none. */
+int64_t worker_kills_in(const char *text);
 /* How often the kernel killed a process for memory in our control group (v2, else v1), else in the
  * whole machine; -1 when none can be read. */
 int64_t worker_kernel_kills(void);
