@@ -16,63 +16,12 @@
 
 #include "core/base/sha256.h"
 #include "core/data/import_internal.h"
+#include "core/data/import_table_internal.h"
 #include "core/data/prepared_internal.h"
 
-#define GIB            ((size_t)1 << 30)
-#define PREPARED_NAME  "prepared"
-#define SPOOL_BUFFER   ((size_t)1 << 20)
-#define IMAGE_SIDE_MAX 8192
-
-static const struct jx_choice ON_REFUSED[] = {
-    {"skip", NN_IMPORT_SKIP, "leave refused entries out and list them"},
-    {"fail", NN_IMPORT_FAIL, "refuse the data set at the first refused entry"},
-    {0},
-};
-
-static const struct jx_field CLASS_NAME = {
-    .type = JX_STRING, .min = 1, .max = 255, .doc = "Name of a class."};
-
-const struct jx_field nn_import_fields[] = {
-    {.name = "image_size",
-     .type = JX_INTS,
-     .offset = offsetof(struct nn_import_options, image_size),
-     .min = 1,
-     .max = IMAGE_SIDE_MAX,
-     .max_items = 2,
-     .scalar_too = true,
-     .nullable = true,
-     .doc = "Side, or height and width, that every image is resized to; the most frequent size of "
-            "the set when absent.",
-     .unit = "pixels"},
-    {.name = "on_refused",
-     .type = JX_ENUM,
-     .offset = offsetof(struct nn_import_options, on_refused),
-     .fallback = "\"skip\"",
-     .choices = ON_REFUSED,
-     .doc = "What happens when an entry cannot be taken."},
-    {.name = "classes",
-     .type = JX_ARRAY,
-     .offset = offsetof(struct nn_import_options, classes),
-     .min_items = 1,
-     .max_items = 256,
-     .nullable = true,
-     .items = &CLASS_NAME,
-     .doc = "Class names by label (IDX only)."},
-    JX_END,
-};
-
-enum nn_status nn_import_options_decode(const json_t *options, const char *pointer,
-                                        struct nn_import_options *out_options, struct nn_error *err)
-{
-    struct nn_import_options decoded = {0};
-    jx_defaults(nn_import_fields, &decoded);
-    enum nn_status status =
-        options ? jx_decode(nn_import_fields, options, pointer, &decoded, err) : NN_OK;
-    if (status == NN_OK) {
-        *out_options = decoded;
-    }
-    return status;
-}
+#define GIB           ((size_t)1 << 30)
+#define PREPARED_NAME "prepared"
+#define SPOOL_BUFFER  ((size_t)1 << 20)
 
 /* --------------------------------------------------------------------------------------- shared */
 
@@ -256,7 +205,7 @@ static json_t *describe_options(const struct nn_import *import)
         wanted ? json_pack("[I, I]", (json_int_t)height, (json_int_t)width) : json_null();
     return json_pack("{s:s, s:o, s:s, s:s, s:i}", "layout",
                      import->setup->layout == NN_IMPORT_IDX ? "idx" : "archive", "image_size", size,
-                     "on_refused", jx_choice_name(ON_REFUSED, import->setup->options.on_refused),
+                     "on_refused", nn_import_on_refused_name(import->setup->options.on_refused),
                      "resize", "bilinear_antialias", "background", NN_IMAGE_BACKGROUND);
 }
 
@@ -370,6 +319,7 @@ static struct nn_import_limits fill_limits(const struct nn_import_limits *given)
         .max_entry_bytes = or_default(given->max_entry_bytes, (size_t)64 << 20),
         .max_total_bytes = or_default(given->max_total_bytes, 16 * GIB),
         .max_prepared_bytes = or_default(given->max_prepared_bytes, 16 * GIB),
+        .max_values = or_default(given->max_values, (size_t)1 << 27),
         .max_classes = or_default(given->max_classes, 4096),
         .max_listed = or_default(given->max_listed, 1000),
     };
@@ -394,39 +344,64 @@ static FILE *open_spool(const char *directory)
     return spool;
 }
 
+static enum nn_status import_images(struct nn_import *import, const char *path,
+                                    struct nn_import_result *out_result)
+{
+    char *buffer = malloc(SPOOL_BUFFER);
+    enum nn_status status = NN_OK;
+    if (!buffer) {
+        return nn_fail(import->err, NN_ERR_MEMORY, "no memory for an import");
+    }
+    import->spool = open_spool(import->setup->directory);
+    if (!import->spool) {
+        status = nn_fail(import->err, NN_ERR_IO, "cannot write pixels: %s", strerror(errno));
+        goto cleanup;
+    }
+    setvbuf(import->spool, buffer, _IOFBF, SPOOL_BUFFER);
+    status =
+        import->setup->layout == NN_IMPORT_IDX ? nn_import_idx(import) : nn_import_archive(import);
+    if (status == NN_OK) {
+        status = finish(import, path, out_result);
+    }
+cleanup:
+    if (import->spool) {
+        fclose(import->spool);
+    }
+    free(buffer);
+    free(import->rows);
+    free(import->items);
+    return status;
+}
+
+static enum nn_status import_tables(struct nn_import *import, const char *path,
+                                    struct nn_import_result *out_result)
+{
+    json_t *report = NULL;
+    enum nn_status status = nn_import_sequences(import, path, &report);
+    if (status == NN_OK) {
+        *out_result = (struct nn_import_result){.prepared_name = PREPARED_NAME, .report = report};
+    }
+    return status;
+}
+
 enum nn_status nn_import_run(const struct nn_import_setup *setup,
                              struct nn_import_result *out_result, struct nn_error *err)
 {
     struct nn_import import = {.setup = setup, .limits = fill_limits(&setup->limits), .err = err};
     char *path = NULL;
-    char *buffer = malloc(SPOOL_BUFFER);
     enum nn_status status = nn_arena_create(NULL, 0, &import.arena);
-    if (status != NN_OK || !buffer || asprintf(&path, "%s/" PREPARED_NAME, setup->directory) < 0) {
+    if (status != NN_OK || asprintf(&path, "%s/" PREPARED_NAME, setup->directory) < 0) {
         path = NULL;
         status = nn_fail(err, NN_ERR_MEMORY, "no memory for an import");
         goto cleanup;
     }
-    import.spool = open_spool(setup->directory);
-    if (!import.spool) {
-        status = nn_fail(err, NN_ERR_IO, "cannot write pixels: %s", strerror(errno));
-        goto cleanup;
-    }
-    setvbuf(import.spool, buffer, _IOFBF, SPOOL_BUFFER);
-    status = setup->layout == NN_IMPORT_IDX ? nn_import_idx(&import) : nn_import_archive(&import);
-    if (status == NN_OK) {
-        status = finish(&import, path, out_result);
-    }
+    status = nn_import_is_table(setup->layout) ? import_tables(&import, path, out_result)
+                                               : import_images(&import, path, out_result);
     if (status != NN_OK) {
         unlink(path);
     }
 cleanup:
-    if (import.spool) {
-        fclose(import.spool);
-    }
-    free(buffer);
     free(path);
-    free(import.rows);
-    free(import.items);
     nn_arena_destroy(import.arena);
     return status;
 }

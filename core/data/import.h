@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checked import: IDX pairs or an image archive in, one prepared set and a report out.
+ * Checked import: IDX pairs, an image archive or sequence tables in, one prepared set (prepared.h,
+ * of tables sequences.h) and a report out.
  *
  * Archives (zip, tar, tar.gz) are read as streams; nothing is ever extracted: the only file written
  * is `prepared` in the given directory, under a name of ours. One hostile entry is refused and
@@ -13,15 +14,18 @@
 #include <jansson.h>
 
 #include "core/base/base.h"
+#include "core/data/table.h"
 #include "core/json/json.h"
 
 enum nn_import_layout {
     NN_IMPORT_IDX,     /* 2 or 4 files of MNIST naming, each plain or .gz */
     NN_IMPORT_ARCHIVE, /* one zip, tar or tar.gz: a folder per class, or part/class */
+    NN_IMPORT_TABLE,   /* rows of sequences: CSV or columns between blanks, each plain or .gz */
+    NN_IMPORT_CMAPSS,  /* the same with the 26 columns of NASA's turbofan runs */
 };
 
 enum nn_import_on_refused {
-    NN_IMPORT_SKIP, /* leave the entry out and list it */
+    NN_IMPORT_SKIP, /* leave the entry (picture, sequence) out and list it */
     NN_IMPORT_FAIL, /* the first refused entry fails the import */
 };
 
@@ -32,12 +36,20 @@ struct nn_import_options {
     int on_refused;            /* enum nn_import_on_refused */
     const json_t *classes;     /* IDX only: class names by label, borrowed; NULL: the labels that
                                   occur, in order of their numbers */
+    bool table_given;
+    struct nn_table_options table; /* tables only */
 };
 
 extern const struct jx_field nn_import_fields[];
 
-/* Decodes {"image_size", "on_refused", "classes"}; options may be NULL. Strings are borrowed. */
-NN_MUST_CHECK enum nn_status nn_import_options_decode(const json_t *options, const char *pointer,
+/* Whether the layout holds sequences, not images. */
+bool nn_import_is_table(enum nn_import_layout layout);
+
+/* Decodes {"image_size", "on_refused", "classes", "table"}; options may be NULL. JSON is borrowed.
+ * NN_ERR_INVALID with the pointer of the field: a value out of range, or one that means nothing for
+ * this layout. */
+NN_MUST_CHECK enum nn_status nn_import_options_decode(enum nn_import_layout layout,
+                                                      const json_t *options, const char *pointer,
                                                       struct nn_import_options *out_options,
                                                       struct nn_error *err);
 
@@ -48,12 +60,13 @@ struct nn_import_limits {
     size_t max_entry_bytes;    /* unpacked: 64 MiB */
     size_t max_total_bytes;    /* unpacked: 16 GiB */
     size_t max_prepared_bytes; /* pixels of the prepared set: 16 GiB */
+    size_t max_values;         /* of a sequence set, inputs and targets of all steps: 2^27 */
     size_t max_classes;        /* 4,096 */
     size_t max_listed;         /* rows per list of the report, which ends at 1 MiB of rows in any
                                   case; counts are always whole: 1,000 */
 };
 
-/* One file as the user named it. The name is looked at for IDX only. */
+/* One file as the user named it. The name is looked at for IDX and tables. */
 struct nn_import_file {
     const char *name;
     const char *path; /* or NULL, then fd */

@@ -70,6 +70,9 @@ NN_MUST_CHECK bool nn_import_grow(void **array, size_t *room, size_t n, size_t e
 /* printf into the arena; NULL when there is no memory. */
 NN_MUST_CHECK char *nn_import_text(struct nn_import *import, const char *fmt, ...) NN_PRINTF(2, 3);
 
+/* "skip" or "fail". */
+const char *nn_import_on_refused_name(int on_refused);
+
 /* The user's image size, if there is one. */
 bool nn_import_wants_size(const struct nn_import *import, size_t *out_height, size_t *out_width);
 

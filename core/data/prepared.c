@@ -17,12 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <zlib.h>
-
 #include "core/data/prepared_internal.h"
-
-#define SECTION_ALIGNMENT 64
-#define PIXEL_ALIGNMENT   4096
 
 const char nn_prepared_magic[8] = {'N', 'N', 'P', 'R', 'E', 'P', '\r', '\n'};
 
@@ -43,20 +38,6 @@ const char *nn_part_name(enum nn_part part)
 
 /* --------------------------------------------------------------------------------------- layout */
 
-/* Places a section of n x size bytes at the next multiple of `alignment` behind *at. */
-static bool place(uint64_t *at, uint64_t n, uint64_t size, uint64_t alignment, uint64_t *out_offset)
-{
-    uint64_t bytes;
-    uint64_t start;
-    if (__builtin_mul_overflow(n, size, &bytes) ||
-        __builtin_add_overflow(*at, alignment - 1, &start)) {
-        return false;
-    }
-    start -= start % alignment;
-    *out_offset = start;
-    return !__builtin_add_overflow(start, bytes, at) && *at <= INT64_MAX;
-}
-
 bool nn_prepared_layout_of(const struct nn_prepared_header *header,
                            struct nn_prepared_layout *out_layout)
 {
@@ -72,17 +53,19 @@ bool nn_prepared_layout_of(const struct nn_prepared_header *header,
     };
     uint64_t at = NN_PREPARED_HEADER_BYTES;
     uint64_t n = l.count;
-    bool fits = !__builtin_mul_overflow(l.height, l.width, &l.item_bytes) &&
-                !__builtin_mul_overflow(l.item_bytes, l.channels, &l.item_bytes) &&
-                place(&at, n, sizeof(uint32_t), SECTION_ALIGNMENT, &l.labels) &&
-                place(&at, n, 1, SECTION_ALIGNMENT, &l.parts) &&
-                place(&at, n, NN_DIGEST_BYTES, SECTION_ALIGNMENT, &l.digests) &&
-                place(&at, n, sizeof(uint64_t), SECTION_ALIGNMENT, &l.name_ends) &&
-                place(&at, l.names_bytes, 1, SECTION_ALIGNMENT, &l.names) &&
-                place(&at, l.class_count, sizeof(uint64_t), SECTION_ALIGNMENT, &l.class_ends) &&
-                place(&at, l.class_names_bytes, 1, SECTION_ALIGNMENT, &l.class_names) &&
-                place(&at, l.options_bytes, 1, SECTION_ALIGNMENT, &l.options) &&
-                place(&at, n, l.item_bytes, PIXEL_ALIGNMENT, &l.pixels);
+    bool fits =
+        !__builtin_mul_overflow(l.height, l.width, &l.item_bytes) &&
+        !__builtin_mul_overflow(l.item_bytes, l.channels, &l.item_bytes) &&
+        nn_section_place(&at, n, sizeof(uint32_t), NN_SECTION_ALIGNMENT, &l.labels) &&
+        nn_section_place(&at, n, 1, NN_SECTION_ALIGNMENT, &l.parts) &&
+        nn_section_place(&at, n, NN_DIGEST_BYTES, NN_SECTION_ALIGNMENT, &l.digests) &&
+        nn_section_place(&at, n, sizeof(uint64_t), NN_SECTION_ALIGNMENT, &l.name_ends) &&
+        nn_section_place(&at, l.names_bytes, 1, NN_SECTION_ALIGNMENT, &l.names) &&
+        nn_section_place(&at, l.class_count, sizeof(uint64_t), NN_SECTION_ALIGNMENT,
+                         &l.class_ends) &&
+        nn_section_place(&at, l.class_names_bytes, 1, NN_SECTION_ALIGNMENT, &l.class_names) &&
+        nn_section_place(&at, l.options_bytes, 1, NN_SECTION_ALIGNMENT, &l.options) &&
+        nn_section_place(&at, n, l.item_bytes, NN_SECTION_PAGE, &l.pixels);
     if (!fits) {
         return false;
     }
@@ -95,7 +78,7 @@ uint32_t nn_prepared_header_crc(const struct nn_prepared_header *header)
 {
     struct nn_prepared_header copy = *header;
     copy.header_crc = 0;
-    return (uint32_t)crc32_z(crc32_z(0, NULL, 0), (const unsigned char *)&copy, sizeof copy);
+    return nn_section_crc(&copy, sizeof copy);
 }
 
 static enum nn_status corrupt(struct nn_error *err, const char *what)
@@ -148,30 +131,6 @@ enum nn_status nn_prepared_layout_read(const uint8_t *head, size_t size,
 
 /* --------------------------------------------------------------------------------------- checks */
 
-static uint64_t u64_at(const struct nn_prepared *p, uint64_t section, uint64_t i)
-{
-    uint64_t value;
-    memcpy(&value, p->bytes + section + i * sizeof value, sizeof value);
-    return value;
-}
-
-/* n strings, each ended by the NUL before its end offset, filling the section exactly. */
-static bool texts_hold(const struct nn_prepared *p, uint64_t ends, uint64_t n, uint64_t section,
-                       uint64_t bytes)
-{
-    const char *text = (const char *)p->bytes + section;
-    uint64_t begin = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        uint64_t end = u64_at(p, ends, i);
-        if (end <= begin || end > bytes || text[end - 1] != '\0' ||
-            !nn_text_is_utf8(text + begin, end - begin - 1)) {
-            return false;
-        }
-        begin = end;
-    }
-    return begin == bytes;
-}
-
 static bool items_hold(struct nn_prepared *p)
 {
     for (size_t i = 0; i < p->info.count; i++) {
@@ -195,8 +154,8 @@ static enum nn_status check(struct nn_prepared *p, struct nn_error *err)
     if (l->file_bytes != p->size) {
         return corrupt(err, "the file is cut off or too long");
     }
-    if (header.payload_crc != crc32_z(crc32_z(0, NULL, 0), p->bytes + NN_PREPARED_HEADER_BYTES,
-                                      p->size - NN_PREPARED_HEADER_BYTES)) {
+    if (header.payload_crc !=
+        nn_section_crc(p->bytes + NN_PREPARED_HEADER_BYTES, p->size - NN_PREPARED_HEADER_BYTES)) {
         return corrupt(err, "the checksum is wrong");
     }
     p->info.count = (size_t)l->count;
@@ -206,8 +165,9 @@ static enum nn_status check(struct nn_prepared *p, struct nn_error *err)
     p->info.class_count = (size_t)l->class_count;
     p->info.options = (const char *)p->bytes + l->options;
     memcpy(p->info.digest, header.digest, NN_DIGEST_BYTES);
-    if (!texts_hold(p, l->name_ends, l->count, l->names, l->names_bytes) ||
-        !texts_hold(p, l->class_ends, l->class_count, l->class_names, l->class_names_bytes)) {
+    if (!nn_section_texts_hold(p->bytes, l->name_ends, l->count, l->names, l->names_bytes) ||
+        !nn_section_texts_hold(p->bytes, l->class_ends, l->class_count, l->class_names,
+                               l->class_names_bytes)) {
         return corrupt(err, "a name is out of range");
     }
     if (!nn_text_is_utf8(p->info.options, l->options_bytes - 1) ||
@@ -319,17 +279,13 @@ const uint8_t *nn_prepared_item_digest(const struct nn_prepared *prepared, size_
     return prepared->bytes + prepared->layout.digests + i * NN_DIGEST_BYTES;
 }
 
-static const char *text_at(const struct nn_prepared *p, uint64_t ends, uint64_t section, size_t i)
-{
-    return (const char *)p->bytes + section + (i ? u64_at(p, ends, i - 1) : 0);
-}
-
 const char *nn_prepared_item_name(const struct nn_prepared *prepared, size_t i)
 {
-    return text_at(prepared, prepared->layout.name_ends, prepared->layout.names, i);
+    return nn_section_text(prepared->bytes, prepared->layout.name_ends, prepared->layout.names, i);
 }
 
 const char *nn_prepared_class_name(const struct nn_prepared *prepared, size_t k)
 {
-    return text_at(prepared, prepared->layout.class_ends, prepared->layout.class_names, k);
+    return nn_section_text(prepared->bytes, prepared->layout.class_ends,
+                           prepared->layout.class_names, k);
 }

@@ -7,6 +7,7 @@
 #define NN_DATA_PREPARED_INTERNAL_H
 
 #include "core/data/prepared.h"
+#include "core/data/sections_internal.h"
 
 #define NN_PREPARED_VERSION 1
 
@@ -39,8 +40,5 @@ NN_MUST_CHECK bool nn_prepared_layout_of(const struct nn_prepared_header *header
                                          struct nn_prepared_layout *out_layout);
 
 uint32_t nn_prepared_header_crc(const struct nn_prepared_header *header);
-
-/* Whether n bytes are well-formed UTF-8 without NUL (no surrogates, no overlong forms). */
-bool nn_text_is_utf8(const char *text, size_t n);
 
 #endif

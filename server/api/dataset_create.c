@@ -15,13 +15,19 @@
 
 enum { FILES_MAX = 64, FILE_NAME_MAX = 255 };
 
-const char *const api_dataset_kinds[] = {"image_classification", NULL};
+enum { KIND_IMAGES, KIND_SEQUENCES };
+const char *const api_dataset_kinds[] = {"image_classification", "sequences", NULL};
 
-static const struct jx_choice KINDS[] = {{"image_classification", 0, "pictures, each of one class"},
-                                         JX_END};
+static const struct jx_choice KINDS[] = {
+    {"image_classification", KIND_IMAGES, "pictures, each of one class"},
+    {"sequences", KIND_SEQUENCES, "runs of numbers over time"},
+    JX_END,
+};
 static const struct jx_choice LAYOUTS[] = {
     {"idx", NN_IMPORT_IDX, "IDX files of pictures and labels, plain or gzipped"},
     {"archive", NN_IMPORT_ARCHIVE, "one zip, tar or tar.gz with a folder a class"},
+    {"table", NN_IMPORT_TABLE, "CSV or columns between blanks, a row a step, plain or gzipped"},
+    {"cmapss", NN_IMPORT_CMAPSS, "the 26 columns of the turbofan runs, with their files of RULs"},
     JX_END,
 };
 
@@ -76,6 +82,8 @@ struct create_body {
     int kind, layout, on_refused;
     const json_t *files;
     const json_t *image_size, *classes; /* checked again by core/data */
+    struct nn_table_options table;
+    bool table_given;
 };
 
 #define OFFSET(member) offsetof(struct create_body, member)
@@ -106,7 +114,7 @@ const struct jx_field api_dataset_create_fields[] = {
      .min_items = 1,
      .max_items = FILES_MAX,
      .required = true,
-     .doc = "one archive, or two or four IDX files"},
+     .doc = "one archive, two or four IDX files, or tables"},
     {.name = "notes",
      .type = JX_STRING,
      .offset = OFFSET(notes),
@@ -121,7 +129,7 @@ const struct jx_field api_dataset_create_fields[] = {
      .offset = OFFSET(on_refused),
      .choices = ON_REFUSED,
      .fallback = "\"skip\"",
-     .doc = "what a picture that cannot be read does"},
+     .doc = "what a picture or sequence that cannot be taken does"},
     {.name = "classes",
      .type = JX_ARRAY,
      .offset = OFFSET(classes),
@@ -129,6 +137,12 @@ const struct jx_field api_dataset_create_fields[] = {
      .min_items = 1,
      .max_items = 10000,
      .doc = "names of the labels 0, 1, ... of IDX files"},
+    {.name = "table",
+     .type = JX_OBJECT,
+     .offset = OFFSET(table),
+     .given = JX_GIVEN(struct create_body, table_given),
+     .fields = nn_table_fields,
+     .doc = "how the files of sequences are written and what their columns mean"},
     JX_END,
 };
 
@@ -207,17 +221,23 @@ static enum sv_status declare_file(struct api_ctx *ctx, struct declaration *d, s
     return st == SV_OK ? check_name(d->files[i].name, pointer, err) : st;
 }
 
-static enum sv_status declare_options(struct declaration *d, struct sv_error *err)
+static enum sv_status declare_options(struct declaration *d, json_t *table, struct sv_error *err)
 {
     struct nn_import_options ignored;
     struct nn_error nn = {0};
-    json_auto_t *options =
-        json_pack("{s:s, s:O*, s:O*}", "on_refused", jx_choice_name(ON_REFUSED, d->body.on_refused),
-                  "image_size", d->body.image_size, "classes", d->body.classes);
+    bool images = !nn_import_is_table((enum nn_import_layout)d->body.layout);
+    if (images != (d->body.kind == KIND_IMAGES)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/layout", "is none of kind \"%s\"",
+                          api_dataset_kinds[d->body.kind]);
+    }
+    json_auto_t *options = json_pack(
+        "{s:s, s:O*, s:O*, s:O*}", "on_refused", jx_choice_name(ON_REFUSED, d->body.on_refused),
+        "image_size", d->body.image_size, "classes", d->body.classes, "table", table);
     if (!options) {
         return api_no_memory(err);
     }
-    if (nn_import_options_decode(options, "", &ignored, &nn) != NN_OK) {
+    if (nn_import_options_decode((enum nn_import_layout)d->body.layout, options, "", &ignored,
+                                 &nn) != NN_OK) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, nn.pointer, "%s", nn.text);
     }
     d->options = jx_dump(options, NULL);
@@ -227,6 +247,9 @@ static enum sv_status declare_options(struct declaration *d, struct sv_error *er
 static enum sv_status check_count(const struct declaration *d, struct sv_error *err)
 {
     bool is_idx = d->body.layout == NN_IMPORT_IDX;
+    if (nn_import_is_table((enum nn_import_layout)d->body.layout)) {
+        return SV_OK;
+    }
     if (is_idx && d->n_files != 2 && d->n_files != 4) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/files",
                           "IDX comes as two or four files: pictures and labels of each part");
@@ -240,8 +263,7 @@ static enum sv_status check_count(const struct declaration *d, struct sv_error *
 /* Values that later issues build. */
 static enum sv_status refuse_not_built(const json_t *body, struct sv_error *err)
 {
-    static const char *const later[][2] = {
-        {"kind", "sequences"}, {"kind", "signals"}, {"layout", "table"}, {"layout", "folder"}};
+    static const char *const later[][2] = {{"kind", "signals"}, {"layout", "folder"}};
     static const char *const fields[] = {"url", "parts", NULL};
     for (size_t i = 0; i < API_COUNT(later); i++) {
         const char *value = json_string_value(json_object_get(body, later[i][0]));
@@ -266,7 +288,7 @@ static enum sv_status declare(struct api_ctx *ctx, const json_t *body, struct de
         st = api_check_line(d->body.name, "/name", err);
     }
     if (st == SV_OK) {
-        st = declare_options(d, err);
+        st = declare_options(d, json_object_get(body, "table"), err);
     }
     for (size_t i = 0; st == SV_OK && i < json_array_size(d->body.files); i++) {
         d->fds[d->n_files++] = -1;

@@ -14,9 +14,9 @@ static const char *const SORTS[] = {"-created_at", "created_at", "name", NULL};
 static const enum store_dataset_sort SORT_OF[] = {STORE_DATASETS_NEWEST, STORE_DATASETS_OLDEST,
                                                   STORE_DATASETS_BY_NAME};
 static const char *const FIELDS[] = {
-    "id",       "number",     "name",       "kind",        "layout",      "state", "notes",
-    "options",  "digest",     "image",      "class_count", "counts",      "error", "progress",
-    "revision", "created_by", "created_at", "updated_at",  "finished_at", NULL};
+    "id",       "number",   "name",       "kind",       "layout",      "state",       "notes",
+    "options",  "digest",   "image",      "sequence",   "class_count", "counts",      "error",
+    "progress", "revision", "created_by", "created_at", "updated_at",  "finished_at", NULL};
 
 static json_t *encode_files(const struct store_dataset *dataset)
 {
@@ -52,23 +52,31 @@ static bool encode_rest(json_t *out, const struct store_dataset *dataset)
 json_t *api_dataset_encode(const struct store_dataset *d, bool in_list)
 {
     bool ready = strcmp(d->state, "ready") == 0;
-    json_t *image = !ready ? json_null()
-                           : json_pack("{s:I, s:I, s:I}", "height", (json_int_t)d->height, "width",
-                                       (json_int_t)d->width, "channels", (json_int_t)d->channels);
+    bool images = strcmp(d->kind, api_dataset_kinds[0]) == 0;
+    json_t *image = !ready || !images
+                        ? json_null()
+                        : json_pack("{s:I, s:I, s:I}", "height", (json_int_t)d->height, "width",
+                                    (json_int_t)d->width, "channels", (json_int_t)d->channels);
     json_t *counts =
         !ready ? json_null()
                : json_pack("{s:I, s:I, s:I}", "train", (json_int_t)d->train_count, "validation",
                            (json_int_t)d->validation_count, "test", (json_int_t)d->test_count);
+    json_t *sequence =
+        !ready || images
+            ? json_null()
+            : json_pack("{s:I, s:I, s:I}", "inputs", (json_int_t)d->channels, "targets",
+                        (json_int_t)d->width, "longest", (json_int_t)d->height);
     json_t *class_count = ready ? json_integer(d->class_count) : json_null();
     json_t *out = json_pack(
-        "{s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:o, s:s?, s:o, s:o, s:o, s:s?, s:o, s:I, s:s, s:s, "
+        "{s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:o, s:s?, s:o, s:o, s:o, s:o, s:s?, s:o, s:I, s:s, "
+        "s:s, "
         "s:s, s:s?}",
         "id", d->id, "number", (json_int_t)d->number, "name", d->name, "kind", d->kind, "layout",
         d->layout, "state", d->state, "notes", d->notes, "options", api_document(d->options),
-        "digest", api_given(d->digest), "image", image, "class_count", class_count, "counts",
-        counts, "error", d->error_text, "progress", jx_number(d->progress), "revision",
-        (json_int_t)d->revision, "created_by", d->created_by, "created_at", d->created_at,
-        "updated_at", d->updated_at, "finished_at", api_given(d->finished_at));
+        "digest", api_given(d->digest), "image", image, "sequence", sequence, "class_count",
+        class_count, "counts", counts, "error", d->error_text, "progress", jx_number(d->progress),
+        "revision", (json_int_t)d->revision, "created_by", d->created_by, "created_at",
+        d->created_at, "updated_at", d->updated_at, "finished_at", api_given(d->finished_at));
     if (out && !in_list && !encode_rest(out, d)) {
         json_decref(out);
         return NULL;
@@ -92,6 +100,9 @@ enum sv_status api_dataset_for_spec(struct api_ctx *ctx, const struct http_reque
     } else if (st == SV_OK && strcmp(found.state, "ready") != 0) {
         st = sv_fail_at(err, SV_ERR_WRONG_STATE, "/dataset", "the data set is %s, not ready",
                         found.state);
+    } else if (st == SV_OK && strcmp(found.kind, api_dataset_kinds[0]) != 0) {
+        st = sv_fail_at(err, SV_ERR_NOT_SUPPORTED, "/dataset",
+                        "training on a data set of kind \"%s\" is not built yet", found.kind);
     } else if (st == SV_OK) {
         *out_dataset = (struct jobs_dataset){.height = (size_t)found.height,
                                              .width = (size_t)found.width,

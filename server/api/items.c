@@ -51,6 +51,10 @@ static enum sv_status open_prepared(struct api_ctx *ctx, const struct http_reque
     if (st == SV_OK && strcmp(p->dataset.state, "ready") != 0) {
         st = sv_fail(err, SV_ERR_WRONG_STATE, "the data set is %s, not ready", p->dataset.state);
     }
+    if (st == SV_OK && strcmp(p->dataset.kind, api_dataset_kinds[0]) != 0) {
+        st = sv_fail(err, SV_ERR_NOT_SUPPORTED, "items of kind \"%s\" are not shown yet",
+                     p->dataset.kind);
+    }
     if (st == SV_OK) {
         st = read_range(p, 0, head, sizeof head, err);
     }

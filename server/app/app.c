@@ -39,6 +39,7 @@ static const struct role ROLES[] = {
     {"list", cli_list_main, "list jobs"},
     {"show", cli_show_main, "show a job with its trials"},
     {"cancel", cli_cancel_main, "cancel a job"},
+    {"simulate", cli_simulate_main, "write simulated data to try things on"},
     {"migrate", app_migrate_main, "bring the database's schema up to date"},
     {"token", app_token_main, "create, list or revoke access tokens"},
     {"routes", app_routes_main, "print the routes of the service"},

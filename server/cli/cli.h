@@ -13,5 +13,6 @@ int cli_dataset_main(int argc, char **argv);
 int cli_list_main(int argc, char **argv);
 int cli_show_main(int argc, char **argv);
 int cli_cancel_main(int argc, char **argv);
+int cli_simulate_main(int argc, char **argv);
 
 #endif

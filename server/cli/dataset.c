@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * assayd dataset create --layout L [--name N] [--classes A,B] FILES...; dataset list; dataset show
+ * assayd dataset create --layout L [--name N] [--classes A,B] [--table JSON] FILES...; dataset
+ * list; dataset show
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,9 @@
 #include "server/cli/cli_internal.h"
 
 static const char USAGE[] =
-    "usage: assayd dataset create --layout idx|archive [--name NAME] [--classes A,B,...]\n"
-    "                             [--no-wait] [--server URL] FILES...\n"
+    "usage: assayd dataset create --layout idx|archive|table|cmapss [--name NAME]\n"
+    "                             [--classes A,B,...] [--table JSON] [--no-wait] [--server URL]\n"
+    "                             FILES...\n"
     "       assayd dataset list [--server URL]\n"
     "       assayd dataset show ID [--server URL]\n"
     "       create prints the data set's id once it is ready.\n";
@@ -20,7 +22,7 @@ static const char USAGE[] =
 enum { POLL_MS = 300, MAX_FILES = 64 };
 
 struct create {
-    const char *server, *layout, *name, *classes;
+    const char *server, *layout, *name, *classes, *table;
     bool no_wait;
 };
 
@@ -53,6 +55,17 @@ static json_t *split_names(const char *text)
     return list;
 }
 
+/* How tables are read, as the API takes it. */
+static bool add_table(const struct create *create, json_t *body)
+{
+    json_t *table = create->table ? json_loads(create->table, 0, NULL) : NULL;
+    if (create->table && !table) {
+        (void)fputs("assayd: --table is no JSON object\n", stderr);
+        return false;
+    }
+    return !table || json_object_set_new(body, "table", table) == 0;
+}
+
 /* The declaration; NULL when a file is not there. */
 static json_t *declare(const struct create *create, int n_files, char **files)
 {
@@ -72,8 +85,15 @@ static json_t *declare(const struct create *create, int n_files, char **files)
     }
     json_t *body = json_pack("{s:s, s:s, s:o}", "name", create->name ? create->name : name,
                              "layout", create->layout, "files", list);
+    if (strcmp(create->layout, "table") == 0 || strcmp(create->layout, "cmapss") == 0) {
+        (void)json_object_set_new(body, "kind", json_string("sequences"));
+    }
     if (create->classes) {
         (void)json_object_set_new(body, "classes", split_names(create->classes));
+    }
+    if (!add_table(create, body)) {
+        json_decref(body);
+        return NULL;
     }
     return body;
 }
@@ -152,9 +172,9 @@ static int create_main(int argc, char **argv)
 {
     struct create create = {0};
     const struct cli_option options[] = {
-        {"--server", &create.server, NULL},   {"--layout", &create.layout, NULL},
-        {"--name", &create.name, NULL},       {"--classes", &create.classes, NULL},
-        {"--no-wait", NULL, &create.no_wait},
+        {"--server", &create.server, NULL}, {"--layout", &create.layout, NULL},
+        {"--name", &create.name, NULL},     {"--classes", &create.classes, NULL},
+        {"--table", &create.table, NULL},   {"--no-wait", NULL, &create.no_wait},
     };
     if (!cli_arguments(&argc, argv, options, sizeof options / sizeof options[0], USAGE)) {
         return CLI_EXIT_USAGE;

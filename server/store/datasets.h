@@ -25,13 +25,14 @@ struct store_dataset {
     char id[SV_ID_SIZE];
     int64_t number;
     const char *name, *kind, *layout, *notes;
-    const char *state;                            /* uploading, checking, ready, refused */
-    const char *options;                          /* JSON or NULL */
-    const char *report;                           /* JSON or NULL; NULL in lists */
-    const char *error_text;                       /* why it was refused, or NULL */
-    char digest[65];                              /* of the prepared content, "" before ready */
-    char prepared_blob_id[SV_ID_SIZE];            /* "" before ready */
-    int64_t height, width, channels, class_count; /* 0 before ready, as the counts */
+    const char *state;                 /* uploading, checking, ready, refused */
+    const char *options;               /* JSON or NULL */
+    const char *report;                /* JSON or NULL; NULL in lists */
+    const char *error_text;            /* why it was refused, or NULL */
+    char digest[65];                   /* of the prepared content, "" before ready */
+    char prepared_blob_id[SV_ID_SIZE]; /* "" before ready */
+    /* 0 before ready, as the counts. Of sequences: steps of the longest, targets, inputs. */
+    int64_t height, width, channels, class_count;
     int64_t train_count, validation_count, test_count;
     double progress; /* of the import, 0 to 1 */
     int64_t attempt;

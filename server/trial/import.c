@@ -10,6 +10,7 @@
 
 #include "core/data/import.h"
 #include "core/data/prepared.h"
+#include "core/data/sequences.h"
 #include "server/trial/trial_internal.h"
 
 enum { MAX_FILES = 64 };
@@ -26,6 +27,8 @@ static bool on_progress(void *ctx, size_t done, size_t total)
 static const struct jx_choice LAYOUTS[] = {
     {"idx", NN_IMPORT_IDX, ""},
     {"archive", NN_IMPORT_ARCHIVE, ""},
+    {"table", NN_IMPORT_TABLE, ""},
+    {"cmapss", NN_IMPORT_CMAPSS, ""},
     JX_END,
 };
 
@@ -53,34 +56,81 @@ static enum nn_status decode_start(const json_t *json, struct nn_import_setup *s
     setup->layout = (enum nn_import_layout)choice->value;
     setup->files = files;
     setup->n_files = n;
-    return nn_import_options_decode(json_object_get(json, "options"), "/options", &setup->options,
-                                    err);
+    return nn_import_options_decode(setup->layout, json_object_get(json, "options"), "/options",
+                                    &setup->options, err);
 }
 
-/* Opens what was made, as every trial will, and says what it is. */
-static enum nn_status say_ready(struct trial_link *link, const struct nn_import_result *result,
-                                struct nn_error *err)
+/* What the data set's row will say of it. Of sequences: height is the longest, width the targets,
+ * channels the inputs. */
+struct shape {
+    uint8_t digest[NN_DIGEST_BYTES];
+    size_t height, width, channels, class_count;
+    size_t part_count[NN_PART_COUNT];
+};
+
+static enum nn_status look_at_images(const char *path, struct shape *out_shape,
+                                     struct nn_error *err)
 {
     struct nn_prepared *prepared = NULL;
-    enum nn_status status = nn_prepared_open(result->prepared_name, &prepared, err);
+    enum nn_status status = nn_prepared_open(path, &prepared, err);
     if (status != NN_OK) {
         return status;
     }
     const struct nn_prepared_info *info = nn_prepared_info(prepared);
+    struct shape shape = {.height = info->height,
+                          .width = info->width,
+                          .channels = info->channels,
+                          .class_count = info->class_count};
+    memcpy(shape.digest, info->digest, sizeof shape.digest);
+    memcpy(shape.part_count, info->part_count, sizeof shape.part_count);
+    nn_prepared_close(prepared);
+    *out_shape = shape;
+    return NN_OK;
+}
+
+static enum nn_status look_at_sequences(const char *path, struct shape *out_shape,
+                                        struct nn_error *err)
+{
+    struct nn_sequences *sequences = NULL;
+    enum nn_status status = nn_sequences_open(path, &sequences, err);
+    if (status != NN_OK) {
+        return status;
+    }
+    const struct nn_sequences_info *info = nn_sequences_info(sequences);
+    struct shape shape = {.height = info->longest,
+                          .width = info->targets,
+                          .channels = info->inputs,
+                          .class_count = info->class_count};
+    memcpy(shape.digest, info->digest, sizeof shape.digest);
+    memcpy(shape.part_count, info->part_count, sizeof shape.part_count);
+    nn_sequences_close(sequences);
+    *out_shape = shape;
+    return NN_OK;
+}
+
+/* Opens what was made, as every trial will, and says what it is. */
+static enum nn_status say_ready(struct trial_link *link, enum nn_import_layout layout,
+                                const struct nn_import_result *result, struct nn_error *err)
+{
+    struct shape s;
     char digest[NN_SHA256_HEX];
-    nn_sha256_hex(info->digest, digest);
+    enum nn_status status = nn_import_is_table(layout)
+                                ? look_at_sequences(result->prepared_name, &s, err)
+                                : look_at_images(result->prepared_name, &s, err);
+    if (status != NN_OK) {
+        return status;
+    }
+    nn_sha256_hex(s.digest, digest);
     trial_say_take(link, WIRE_ARTEFACT,
                    json_pack("{s:s, s:s}", "kind", "prepared", "path", result->prepared_name));
     trial_say_take(link, WIRE_DONE,
                    json_pack("{s:s, s:O, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "outcome",
                              "ready", "report", result->report, "digest", digest, "height",
-                             (json_int_t)info->height, "width", (json_int_t)info->width, "channels",
-                             (json_int_t)info->channels, "class_count",
-                             (json_int_t)info->class_count, "train",
-                             (json_int_t)info->part_count[NN_PART_TRAIN], "validation",
-                             (json_int_t)info->part_count[NN_PART_VALIDATION], "test",
-                             (json_int_t)info->part_count[NN_PART_TEST]));
-    nn_prepared_close(prepared);
+                             (json_int_t)s.height, "width", (json_int_t)s.width, "channels",
+                             (json_int_t)s.channels, "class_count", (json_int_t)s.class_count,
+                             "train", (json_int_t)s.part_count[NN_PART_TRAIN], "validation",
+                             (json_int_t)s.part_count[NN_PART_VALIDATION], "test",
+                             (json_int_t)s.part_count[NN_PART_TEST]));
     return NN_OK;
 }
 
@@ -96,7 +146,7 @@ static int import(struct trial_link *link, const json_t *json)
         status = nn_import_run(&setup, &result, &err);
     }
     if (status == NN_OK) {
-        status = say_ready(link, &result, &err);
+        status = say_ready(link, setup.layout, &result, &err);
     }
     nn_import_result_deinit(&result);
     if (status == NN_ERR_CANCELLED) {

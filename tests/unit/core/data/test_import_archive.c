@@ -415,7 +415,8 @@ static void options_are_decoded(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct nn_import_options options = {0};
         json_t *json = json_loads(rows[i].text, 0, NULL);
-        assert_int_equal(nn_import_options_decode(json, "", &options, NULL), rows[i].status);
+        assert_int_equal(nn_import_options_decode(NN_IMPORT_IDX, json, "", &options, NULL),
+                         rows[i].status);
         if (i == 1) {
             assert_int_equal(options.on_refused, NN_IMPORT_FAIL);
             assert_int_equal(options.image_size.count, 1);
