@@ -43,7 +43,7 @@ struct store_series_list {
     struct store_series *rows; /* by name; a metric without points is left out */
     size_t n;
     char job_id[SV_ID_SIZE];
-    int64_t job_revision; /* read before the points: an ETag made of it is never too new */
+    int64_t job_revision; /* of the same snapshot as the points */
 };
 /* With max_points, exactly that many come back when there are more: the first, the last, and
  * smallest and largest of equal runs between, so that the extremes of the whole are among them.

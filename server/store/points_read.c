@@ -13,9 +13,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/base.h"
 #include "server/store/trial_internal.h"
 
-enum { MAX_POINTS_MIN = 4 };
+enum { MAX_POINTS_MIN = 4, METRICS_MAX = 256 }; /* of a trial */
 
 enum sv_status store_summaries_list(struct store *store, const struct store_scope *scope,
                                     const char *trial_id, struct store_memory *memory,
@@ -167,12 +168,16 @@ struct reading {
     struct store_series_list list;
 };
 
-/* What series there are and how many points each has behind after_step. */
-static const char TOTALS[] =
-    "select c.metric, sum(case when c.first_step > $2 then cardinality(c.steps) else"
-    " cardinality(c.steps) - width_bucket($2::bigint, c.steps) end)::bigint from metric_chunk c"
-    " where c.trial_id = $1 and c.last_step > $2 and ($3::text[] is null or c.metric = any($3))"
-    " group by c.metric order by c.metric";
+/* Everything in one statement, hence one snapshot: a row a chunk, with its job's revision and the
+ * number of its series' points behind after_step. A trial without chunks gives one row without a
+ * metric. */
+static const char CHUNKS[] =
+    "select j.id, j.revision, c.metric, (sum(case when c.first_step > $2 then"
+    " cardinality(c.steps) else cardinality(c.steps) - width_bucket($2::bigint, c.steps) end) over"
+    " (partition by c.metric))::bigint, c.steps, c.vals from trial t join job j on j.id = t.job_id"
+    " left join metric_chunk c on c.trial_id = t.id and c.last_step > $2 and ($3::text[] is null"
+    " or c.metric = any($3)) where t.id = $1 and t.project_id = $4 order by c.metric,"
+    " c.first_step";
 
 static void series_params(const struct reading *reading, struct sql_params *params)
 {
@@ -184,40 +189,48 @@ static void series_params(const struct reading *reading, struct sql_params *para
     } else {
         sql_text(params, NULL);
     }
+    sql_text(params, reading->scope->project_id);
 }
 
-static enum sv_status read_totals(struct store_conn *conn, struct reading *reading,
-                                  struct sv_error *err)
+/* Goes on with the series of the current row, or begins it; false when there is no memory. */
+static bool enter_series(struct reading *reading, struct thinner *t, const char *metric,
+                         int64_t total)
 {
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
     struct store_series_list *list = &reading->list;
-    series_params(reading, &params);
-    enum sv_status st = sql_run(conn, TOTALS, &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
+    if (t->series && strcmp(t->series->metric, metric) == 0) {
+        return true;
     }
+    close_run(t);
+    t->series = NULL;
     size_t max = reading->query->max_points;
-    list->rows = store_memory_array(reading->memory, (size_t)rows.n, sizeof *list->rows);
-    for (int i = 0; list->rows && i < rows.n; i++) {
-        struct sql_reader r = {.rows = &rows, .row = i, .memory = reading->memory};
-        struct store_series *series = &list->rows[i];
-        series->metric = sql_read_text(&r);
-        series->total = sql_read_int(&r);
-        size_t n = max > 0 && series->total > (int64_t)max ? max : (size_t)series->total;
-        series->steps = store_memory_array(reading->memory, n, sizeof *series->steps);
-        series->values = store_memory_array(reading->memory, n, sizeof *series->values);
-        list->n++;
+    size_t n = max > 0 && total > (int64_t)max ? max : (size_t)total;
+    struct store_series series = {
+        .metric = store_memory_copy(reading->memory, metric, strlen(metric)),
+        .total = total,
+        .steps = store_memory_array(reading->memory, n, sizeof *series.steps),
+        .values = store_memory_array(reading->memory, n, sizeof *series.values)};
+    if (reading->memory->failed || !list->rows || list->n == METRICS_MAX) {
+        return false;
     }
-    sql_rows_clear(&rows);
-    return store_memory_check(reading->memory, err);
+    list->rows[list->n] = series;
+    thinner_begin(t, &list->rows[list->n++], max);
+    return true;
 }
 
-/* One row: metric, steps, values. */
+/* One row: job, revision, metric, total, steps, values. */
 static void add_chunk(const struct sql_rows *rows, struct reading *reading, struct thinner *t)
 {
     struct sql_reader r = {.rows = rows};
+    sql_read_id(&r, reading->list.job_id);
+    reading->list.job_revision = sql_read_int(&r);
+    if (sql_read_null(&r)) {
+        return;
+    }
+    const char *metric = PQgetvalue(rows->result, 0, r.column);
     sql_skip(&r);
+    if (!enter_series(reading, t, metric, sql_read_int(&r))) {
+        return;
+    }
     struct sql_array steps = sql_read_array(&r);
     struct sql_array values = sql_read_array(&r);
     for (size_t i = 0; i < steps.n && i < values.n; i++) {
@@ -228,97 +241,34 @@ static void add_chunk(const struct sql_rows *rows, struct reading *reading, stru
     }
 }
 
-/* Moves to the series that the row's metric names; false when there is none. */
-static bool find_series(const struct sql_rows *rows, struct reading *reading, size_t *at,
-                        struct thinner *t)
-{
-    const char *metric = PQgetvalue(rows->result, 0, 0);
-    size_t i = *at;
-    while (i < reading->list.n && strcmp(reading->list.rows[i].metric, metric) != 0) {
-        i++;
-    }
-    if (i < reading->list.n && (i != *at || !t->series)) {
-        close_run(t);
-        *at = i;
-        thinner_begin(t, &reading->list.rows[i], reading->query->max_points);
-    }
-    return i < reading->list.n;
-}
-
-static enum sv_status stream_chunks(struct store_conn *conn, struct reading *reading,
-                                    struct sv_error *err)
-{
-    static const char CHUNKS[] =
-        "select c.metric, c.steps, c.vals from metric_chunk c where c.trial_id = $1 and c.last_step"
-        " > $2 and ($3::text[] is null or c.metric = any($3)) order by c.metric, c.first_step";
-    struct sql_params p = {0};
-    struct thinner t = {.run = -1};
-    size_t at = 0;
-    enum sv_status st = SV_OK;
-    series_params(reading, &p);
-    if (!PQsendQueryParams(conn->pg, CHUNKS, p.n, p.types, p.values, p.lengths, p.formats, 1) ||
-        !PQsetSingleRowMode(conn->pg)) {
-        st = sv_fail(err, SV_ERR_DATABASE, "the connection to the database was lost");
-        conn->failure = SQL_LOST;
-    }
-    for (PGresult *result = PQgetResult(conn->pg); result; result = PQgetResult(conn->pg)) {
-        struct sql_rows rows = {.result = result, .n = PQntuples(result)};
-        if (PQresultStatus(result) == PGRES_SINGLE_TUPLE) {
-            if (find_series(&rows, reading, &at, &t)) {
-                add_chunk(&rows, reading, &t);
-            }
-        } else if (st == SV_OK) {
-            st = sql_sort(conn, result, CHUNKS, err);
-        }
-        PQclear(result);
-    }
-    close_run(&t);
-    sql_params_clear(&p);
-    return st;
-}
-
-static enum sv_status read_revision(struct store_conn *conn, struct reading *reading,
-                                    struct sv_error *err)
-{
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    sql_text(&params, reading->trial_id);
-    sql_text(&params, reading->scope->project_id);
-    enum sv_status st = sql_run(conn,
-                                "select j.id, j.revision from trial t join job j on j.id = t.job_id"
-                                " where t.id = $1 and t.project_id = $2",
-                                &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    if (rows.n > 0) {
-        struct sql_reader r = {.rows = &rows};
-        sql_read_id(&r, reading->list.job_id);
-        reading->list.job_revision = sql_read_int(&r);
-    } else {
-        st = store_not_found("trial", err);
-    }
-    sql_rows_clear(&rows);
-    return st;
-}
-
-/* One snapshot for totals and chunks, so that they agree. */
-static enum sv_status read_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+/* Row by row, so that a series of any length takes the memory of what is handed out. */
+static enum sv_status read_chunks(struct store_conn *conn, void *ctx, struct sv_error *err)
 {
     struct reading *reading = ctx;
-    reading->list = (struct store_series_list){0};
-    enum sv_status st = sql_run(conn, "set transaction isolation level repeatable read, read only",
-                                NULL, NULL, err);
+    struct sql_params params = {0};
+    struct thinner t = {.run = -1};
+    reading->list = (struct store_series_list){
+        .rows = store_memory_array(reading->memory, METRICS_MAX, sizeof *reading->list.rows)};
+    series_params(reading, &params);
+    enum sv_status st = sql_send(conn, CHUNKS, &params, err);
     if (st == SV_OK) {
-        st = read_revision(conn, reading, err);
+        NN_ASSERT(PQsetSingleRowMode(conn->pg)); /* only refused when nothing was sent */
+        for (PGresult *result = PQgetResult(conn->pg); result; result = PQgetResult(conn->pg)) {
+            struct sql_rows rows = {.result = result, .n = PQntuples(result)};
+            if (PQresultStatus(result) == PGRES_SINGLE_TUPLE) {
+                add_chunk(&rows, reading, &t);
+            } else if (st == SV_OK) {
+                st = sql_sort(conn, result, CHUNKS, err);
+            }
+            PQclear(result);
+        }
+        close_run(&t);
     }
-    if (st == SV_OK) {
-        st = read_totals(conn, reading, err);
+    sql_params_clear(&params);
+    if (st == SV_OK && !reading->list.job_id[0]) {
+        st = store_not_found("trial", err);
     }
-    if (st == SV_OK && reading->list.n > 0) {
-        st = stream_chunks(conn, reading, err);
-    }
-    return st;
+    return st ? st : store_memory_check(reading->memory, err);
 }
 
 enum sv_status store_series_read(struct store *store, const struct store_scope *scope,
@@ -334,7 +284,7 @@ enum sv_status store_series_read(struct store *store, const struct store_scope *
     struct reading reading = {
         .trial_id = trial_id, .scope = scope, .query = query, .memory = memory};
     if (st == SV_OK) {
-        st = store_tx_run(store, "series_read", read_tx, &reading, err);
+        st = store_run(store, "series_read", read_chunks, &reading, err);
     }
     if (st == SV_OK) {
         *out_list = reading.list;

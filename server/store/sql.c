@@ -27,6 +27,9 @@ static const struct error_row ERRORS[] = {
     {"22021", SQL_BROKEN, SV_ERR_INVALID_FIELD, "a text is not valid UTF-8 or holds a NUL"},
     {"22P05", SQL_BROKEN, SV_ERR_INVALID_FIELD, "a text holds a character that cannot be stored"},
     {"22", SQL_BROKEN, SV_ERR_INVALID_FIELD, "a value cannot be stored"},
+    /* a prepared statement that a change of the schema has overtaken: a new session helps */
+    {"0A000", SQL_LOST, SV_ERR_DATABASE, "the schema of the database has changed"},
+    {"26000", SQL_LOST, SV_ERR_DATABASE, "the session of the database was reset"},
     {"08", SQL_LOST, SV_ERR_DATABASE, "the connection to the database was lost"},
     {"57P", SQL_LOST, SV_ERR_DATABASE, "the database is starting or stopping"},
     {"25006", SQL_LOST, SV_ERR_DATABASE, "the database is read-only"},
@@ -92,15 +95,36 @@ enum sv_status sql_sort(struct store_conn *conn, const PGresult *result, const c
     return sv_fail(err, row->status, "%s", row->text);
 }
 
+/* Of a statement that was sent, all that comes; a lost connection gives a last one that says so. */
+static PGresult *last_result(struct store_conn *conn)
+{
+    PGresult *last = NULL;
+    for (PGresult *next = PQgetResult(conn->pg); next; next = PQgetResult(conn->pg)) {
+        PQclear(last);
+        last = next;
+    }
+    return last;
+}
+
+static enum sv_status send_checked(struct store_conn *conn, const char *sql,
+                                   const struct sql_params *params, struct sv_error *err)
+{
+    enum sv_status st = store_memory_check(&params->memory, err);
+    if (st != SV_OK) {
+        conn->failure = SQL_BROKEN;
+        return st;
+    }
+    return sql_send(conn, sql, params, err);
+}
+
 enum sv_status sql_run(struct store_conn *conn, const char *sql, struct sql_params *params,
                        struct sql_rows *rows, struct sv_error *err)
 {
     struct sql_params none = {0};
     struct sql_params *p = params ? params : &none;
-    enum sv_status st = store_memory_check(&p->memory, err);
+    enum sv_status st = send_checked(conn, sql, p, err);
     if (st == SV_OK) {
-        PGresult *result =
-            PQexecParams(conn->pg, sql, p->n, p->types, p->values, p->lengths, p->formats, 1);
+        PGresult *result = last_result(conn);
         st = sql_sort(conn, result, sql, err);
         if (st == SV_OK && rows) {
             *rows = (struct sql_rows){.result = result,
@@ -109,8 +133,6 @@ enum sv_status sql_run(struct store_conn *conn, const char *sql, struct sql_para
         } else {
             PQclear(result);
         }
-    } else {
-        conn->failure = SQL_BROKEN;
     }
     sql_params_clear(p);
     return st;

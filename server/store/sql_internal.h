@@ -34,6 +34,7 @@ struct store_conn {
     bool repeated;       /* an earlier run of this transaction may have been committed */
     uint64_t generation;
     int64_t opened_ms;
+    struct sql_statements *statements; /* that this session has prepared; NULL: none yet */
     struct store_conn *next;
 };
 
@@ -106,7 +107,13 @@ void sql_rows_clear(struct sql_rows *rows);
 SV_MUST_CHECK enum sv_status sql_run(struct store_conn *conn, const char *sql,
                                      struct sql_params *params, struct sql_rows *rows,
                                      struct sv_error *err);
-/* The same for a connection outside the pool; sorts a result into a status. */
+/* Sends the statement, prepared for the session at its first use; results are the caller's to take
+ * with PQgetResult until it gives NULL. params is not cleared. */
+SV_MUST_CHECK enum sv_status sql_send(struct store_conn *conn, const char *sql,
+                                      const struct sql_params *params, struct sv_error *err);
+enum { SQL_STATEMENTS_MAX = 192 }; /* prepared ones of a session */
+void sql_statements_free(struct sql_statements *statements);
+/* Sorts a result into a status, and into conn->failure, sqlstate and constraint. */
 SV_MUST_CHECK enum sv_status sql_sort(struct store_conn *conn, const PGresult *result,
                                       const char *sql, struct sv_error *err);
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Statements prepared once a connection, so that a poll or a commit costs no parsing and, once the
+ * database trusts a general plan, no planning. Known by their text and the declared types of their
+ * parameters. What a connection has no room for runs unprepared.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/store/sql_internal.h"
+
+enum { NAME_SIZE = 16 };
+
+struct sql_statement {
+    char *sql;
+    int n;
+    Oid *types;
+};
+
+struct sql_statements {
+    size_t n;
+    struct sql_statement rows[SQL_STATEMENTS_MAX];
+    uint64_t hashes[SQL_STATEMENTS_MAX];
+};
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *p = bytes;
+    for (size_t i = 0; i < size; i++) {
+        hash = (hash ^ p[i]) * UINT64_C(1099511628211);
+    }
+    return hash;
+}
+
+static uint64_t hash_of(const char *sql, const struct sql_params *params)
+{
+    uint64_t hash = hash_bytes(UINT64_C(14695981039346656037), sql, strlen(sql));
+    return hash_bytes(hash, params->types, (size_t)params->n * sizeof params->types[0]);
+}
+
+static bool is_same(const struct sql_statement *row, const char *sql,
+                    const struct sql_params *params)
+{
+    return row->n == params->n && strcmp(row->sql, sql) == 0 &&
+           memcmp(row->types, params->types, (size_t)row->n * sizeof row->types[0]) == 0;
+}
+
+static size_t find(const struct sql_statements *all, uint64_t hash, const char *sql,
+                   const struct sql_params *params)
+{
+    size_t i = 0;
+    while (i < all->n && (all->hashes[i] != hash || !is_same(&all->rows[i], sql, params))) {
+        i++;
+    }
+    return i;
+}
+
+/* The place of a new row, which is not counted yet; NULL when there is no room or no memory. */
+static struct sql_statement *reserve(struct store_conn *conn, const char *sql,
+                                     const struct sql_params *params)
+{
+    if (!conn->statements) {
+        conn->statements = calloc(1, sizeof *conn->statements);
+    }
+    if (!conn->statements || conn->statements->n == SQL_STATEMENTS_MAX) {
+        return NULL;
+    }
+    struct sql_statement *row = &conn->statements->rows[conn->statements->n];
+    size_t size = (size_t)params->n * sizeof row->types[0];
+    *row = (struct sql_statement){.sql = strdup(sql), .n = params->n, .types = malloc(size)};
+    if (!row->sql || !row->types) {
+        free(row->sql);
+        free(row->types);
+        return NULL;
+    }
+    memcpy(row->types, params->types, size);
+    return row;
+}
+
+static void name_make(size_t i, char name[NAME_SIZE])
+{
+    (void)snprintf(name, NAME_SIZE, "s%zu", i);
+}
+
+/* Where the statement is, prepared now if it was not; SQL_STATEMENTS_MAX: run it unprepared. */
+static enum sv_status prepare(struct store_conn *conn, const char *sql,
+                              const struct sql_params *params, size_t *out_at, struct sv_error *err)
+{
+    uint64_t hash = hash_of(sql, params);
+    char name[NAME_SIZE];
+    *out_at = conn->statements ? find(conn->statements, hash, sql, params) : 0;
+    if (conn->statements && *out_at < conn->statements->n) {
+        return SV_OK;
+    }
+    struct sql_statement *row = reserve(conn, sql, params);
+    if (!row) {
+        *out_at = SQL_STATEMENTS_MAX;
+        return SV_OK;
+    }
+    struct sql_statements *all = conn->statements;
+    *out_at = all->n;
+    name_make(all->n, name);
+    PGresult *result = PQprepare(conn->pg, name, sql, params->n, params->types);
+    enum sv_status st = sql_sort(conn, result, sql, err);
+    PQclear(result);
+    if (st == SV_OK) {
+        all->hashes[all->n++] = hash;
+    } else {
+        free(row->sql);
+        free(row->types);
+    }
+    return st;
+}
+
+enum sv_status sql_send(struct store_conn *conn, const char *sql, const struct sql_params *params,
+                        struct sv_error *err)
+{
+    char name[NAME_SIZE];
+    size_t at = SQL_STATEMENTS_MAX;
+    enum sv_status st = params->n > 0 ? prepare(conn, sql, params, &at, err) : SV_OK;
+    if (st != SV_OK) {
+        return st;
+    }
+    name_make(at, name);
+    int sent = at < SQL_STATEMENTS_MAX
+                   ? PQsendQueryPrepared(conn->pg, name, params->n, params->values, params->lengths,
+                                         params->formats, 1)
+                   : PQsendQueryParams(conn->pg, sql, params->n, params->types, params->values,
+                                       params->lengths, params->formats, 1);
+    if (!sent) {
+        conn->failure = SQL_LOST;
+        return sv_fail(err, SV_ERR_DATABASE, "the connection to the database was lost");
+    }
+    return SV_OK;
+}
+
+void sql_statements_free(struct sql_statements *statements)
+{
+    for (size_t i = 0; statements && i < statements->n; i++) {
+        free(statements->rows[i].sql);
+        free(statements->rows[i].types);
+    }
+    free(statements);
+}
