@@ -97,6 +97,7 @@ static enum sv_status open_store(struct serve *serve, struct sv_error *err)
         .application_name = "assayd serve",
         .max_connections = (size_t)serve->app.config.request_threads + SPARE_CONNECTIONS,
         .log = &serve->app.log,
+        .curve_bytes = (size_t)serve->app.config.cache_bytes,
     };
     st = store_open(&options, &serve->store, err);
     return st == SV_OK ? store_listener_open(serve->store, &serve->listener, err) : st;

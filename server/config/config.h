@@ -51,7 +51,7 @@ enum cfg_type { CFG_TEXT, CFG_CHOICE, CFG_INT, CFG_BYTES, CFG_SECONDS, CFG_BOOL 
       "time that requests in flight have when the server stops")                                   \
     X(number, max_trials, CFG_INT, "1000", 1, 100000, "", "trials that one job may have")          \
     X(number, cache_bytes, CFG_BYTES, "32M", 0, INT64_C(1) << 34, "",                              \
-      "memory for answers kept by revision")                                                       \
+      "memory for answers kept by revision, and as much again for curves of running trials")       \
     X(number, cores, CFG_INT, "0", 0, 4096, "", "core tokens of this worker; 0: all processors")   \
     X(text, isa, CFG_CHOICE, "auto", 0, 0, "auto|plain|avx2|avx512",                               \
       "instruction set of the kernels")                                                            \

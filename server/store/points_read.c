@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading of points and summaries. Chunks arrive one by one and points go into buckets as they
- * come, so a series of any length takes the memory of what is handed out.
- *
- * Thinning n points to m < n: the first and the last are kept; if m is odd also the second; the
- * rest is cut into (m - 2) / 2 runs of equal length, each of which gives its smallest and largest
- * finite point (or, when they coincide or there is none, its first ones) in order of step. So the
- * extremes of the whole are always among them, and exactly m points come back.
+ * Reading of points and summaries. Chunks arrive one by one and points are thinned as they come
+ * (thin.c); of a running trial the points are kept between reads (curves.c).
  */
 #include "server/store/points.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/base/base.h"
+#include "server/store/curves_internal.h"
 #include "server/store/trial_internal.h"
 
-enum { MAX_POINTS_MIN = 4, METRICS_MAX = 256 }; /* of a trial */
+enum { MAX_POINTS_MIN = 4 };
 
 enum sv_status store_summaries_list(struct store *store, const struct store_scope *scope,
                                     const char *trial_id, struct store_memory *memory,
@@ -60,113 +55,7 @@ enum sv_status store_summaries_list(struct store *store, const struct store_scop
     return st;
 }
 
-/* ---- thinning ---- */
-
-struct point {
-    int64_t step;
-    double value;
-};
-
-/* One series on its way out. */
-struct thinner {
-    struct store_series *series;
-    size_t capacity; /* points of the arrays */
-    int64_t total;
-    int64_t seen;  /* points so far */
-    size_t head;   /* points kept at the beginning: 1 or 2; 0: all are kept */
-    size_t runs;   /* between head and last */
-    int64_t run;   /* that is open, -1: none */
-    size_t filled; /* points of the open run, up to 2 in first */
-    struct point first[2];
-    struct point low, high;
-    bool has_extremes;
-};
-
-static void thinner_begin(struct thinner *t, struct store_series *series, size_t max_points)
-{
-    *t = (struct thinner){.series = series, .total = series->total, .run = -1};
-    bool thin = max_points > 0 && series->total > (int64_t)max_points;
-    t->capacity = thin ? max_points : (size_t)series->total;
-    if (thin) {
-        t->head = max_points % 2 == 0 ? 1 : 2;
-        t->runs = (max_points - 1 - t->head) / 2;
-    }
-}
-
-static void put_point(struct thinner *t, struct point point)
-{
-    if (t->series->n < t->capacity) {
-        t->series->steps[t->series->n] = point.step;
-        t->series->values[t->series->n] = point.value;
-        t->series->n++;
-    }
-}
-
-static void close_run(struct thinner *t)
-{
-    if (t->run < 0 || !t->series) {
-        return;
-    }
-    struct point a = t->first[0];
-    struct point b = t->first[1];
-    if (t->has_extremes && t->low.step != t->high.step) {
-        a = t->low;
-        b = t->high;
-    } else if (t->has_extremes && t->low.step != a.step) {
-        b = t->low;
-    }
-    bool swapped = a.step > b.step;
-    put_point(t, swapped ? b : a);
-    put_point(t, swapped ? a : b);
-    t->filled = 0;
-    t->has_extremes = false;
-}
-
-static void add_to_run(struct thinner *t, struct point point)
-{
-    if (t->filled < 2) {
-        t->first[t->filled++] = point;
-    }
-    if (!isfinite(point.value)) {
-        return;
-    }
-    if (!t->has_extremes || point.value < t->low.value) {
-        t->low = point;
-    }
-    if (!t->has_extremes || point.value > t->high.value) {
-        t->high = point;
-    }
-    t->has_extremes = true;
-}
-
-static void thinner_add(struct thinner *t, struct point point)
-{
-    int64_t i = t->seen++;
-    bool inside = t->head > 0 && i >= (int64_t)t->head && i < t->total - 1;
-    if (!inside) {
-        close_run(t);
-        t->run = -1;
-        put_point(t, point);
-        return;
-    }
-    int64_t inner = t->total - 1 - (int64_t)t->head; /* times runs it stays far below 2^63 */
-    int64_t run = (i - (int64_t)t->head) * (int64_t)t->runs / inner;
-    if (run != t->run) {
-        close_run(t);
-        t->run = run;
-    }
-    add_to_run(t, point);
-}
-
-/* ---- reading ---- */
-
-struct reading {
-    const char *trial_id;
-    const struct store_scope *scope;
-    const struct store_series_query *query;
-    struct store_memory *memory;
-    struct store_series_list list;
-};
+/* ---- curves ---- */
 
 /* Everything in one statement, hence one snapshot: a row a chunk, with its job's revision and the
  * number of its series' points behind after_step. A trial without chunks gives one row without a
@@ -179,46 +68,49 @@ static const char CHUNKS[] =
     " or c.metric = any($3)) where t.id = $1 and t.project_id = $4 order by c.metric,"
     " c.first_step";
 
-static void series_params(const struct reading *reading, struct sql_params *params)
+static void chunk_params(const struct store_reading *reading, struct sql_params *params)
+{
+    sql_text(params, reading->trial_id);
+    sql_int(params, reading->query->after_step);
+    store_reading_names(reading, params);
+    sql_text(params, reading->scope->project_id);
+}
+
+void store_reading_names(const struct store_reading *reading, struct sql_params *params)
 {
     const struct store_series_query *query = reading->query;
-    sql_text(params, reading->trial_id);
-    sql_int(params, query->after_step);
     if (query->metrics) {
         sql_text_array(params, query->metrics, query->n_metrics);
     } else {
         sql_text(params, NULL);
     }
-    sql_text(params, reading->scope->project_id);
 }
 
-/* Goes on with the series of the current row, or begins it; false when there is no memory. */
-static bool enter_series(struct reading *reading, struct thinner *t, const char *metric,
+enum sv_status store_reading_begin(struct store_reading *reading, struct sv_error *err)
+{
+    reading->list = (struct store_series_list){
+        .rows = store_memory_array(reading->memory, STORE_METRICS_MAX, sizeof *reading->list.rows)};
+    return store_memory_check(reading->memory, err);
+}
+
+/* Goes on with the series of the current row, or begins it; false when there is no room. */
+static bool enter_series(struct store_reading *reading, struct store_thinner *t, const char *metric,
                          int64_t total)
 {
     struct store_series_list *list = &reading->list;
     if (t->series && strcmp(t->series->metric, metric) == 0) {
         return true;
     }
-    close_run(t);
-    t->series = NULL;
-    size_t max = reading->query->max_points;
-    size_t n = max > 0 && total > (int64_t)max ? max : (size_t)total;
-    struct store_series series = {
-        .metric = store_memory_copy(reading->memory, metric, strlen(metric)),
-        .total = total,
-        .steps = store_memory_array(reading->memory, n, sizeof *series.steps),
-        .values = store_memory_array(reading->memory, n, sizeof *series.values)};
-    if (reading->memory->failed || !list->rows || list->n == METRICS_MAX) {
-        return false;
-    }
-    list->rows[list->n] = series;
-    thinner_begin(t, &list->rows[list->n++], max);
-    return true;
+    store_thin_end(t);
+    *t = STORE_THINNER_IDLE;
+    return list->n < STORE_METRICS_MAX &&
+           store_thin_begin(t, &list->rows[list->n++], reading->memory, metric, total,
+                            reading->query->max_points);
 }
 
 /* One row: job, revision, metric, total, steps, values. */
-static void add_chunk(const struct sql_rows *rows, struct reading *reading, struct thinner *t)
+static void add_chunk(const struct sql_rows *rows, struct store_reading *reading,
+                      struct store_thinner *t)
 {
     struct sql_reader r = {.rows = rows};
     sql_read_id(&r, reading->list.job_id);
@@ -234,23 +126,22 @@ static void add_chunk(const struct sql_rows *rows, struct reading *reading, stru
     struct sql_array steps = sql_read_array(&r);
     struct sql_array values = sql_read_array(&r);
     for (size_t i = 0; i < steps.n && i < values.n; i++) {
-        struct point point = {sql_array_int(&steps, i), sql_array_real(&values, i)};
+        struct store_thin_point point = {sql_array_int(&steps, i), sql_array_real(&values, i)};
         if (point.step > reading->query->after_step) {
-            thinner_add(t, point);
+            store_thin_add(t, point);
         }
     }
 }
 
 /* Row by row, so that a series of any length takes the memory of what is handed out. */
-static enum sv_status read_chunks(struct store_conn *conn, void *ctx, struct sv_error *err)
+static enum sv_status stream_chunks(struct store_conn *conn, void *ctx, struct sv_error *err)
 {
-    struct reading *reading = ctx;
+    struct store_reading *reading = ctx;
     struct sql_params params = {0};
-    struct thinner t = {.run = -1};
-    reading->list = (struct store_series_list){
-        .rows = store_memory_array(reading->memory, METRICS_MAX, sizeof *reading->list.rows)};
-    series_params(reading, &params);
-    enum sv_status st = sql_send(conn, CHUNKS, &params, err);
+    struct store_thinner t = STORE_THINNER_IDLE;
+    enum sv_status st = store_reading_begin(reading, err);
+    chunk_params(reading, &params);
+    st = st ? st : sql_send(conn, CHUNKS, &params, err);
     if (st == SV_OK) {
         NN_ASSERT(PQsetSingleRowMode(conn->pg)); /* only refused when nothing was sent */
         for (PGresult *result = PQgetResult(conn->pg); result; result = PQgetResult(conn->pg)) {
@@ -262,7 +153,7 @@ static enum sv_status read_chunks(struct store_conn *conn, void *ctx, struct sv_
             }
             PQclear(result);
         }
-        close_run(&t);
+        store_thin_end(&t);
     }
     sql_params_clear(&params);
     if (st == SV_OK && !reading->list.job_id[0]) {
@@ -281,10 +172,14 @@ enum sv_status store_series_read(struct store *store, const struct store_scope *
         st = sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "max_points",
                                "max_points must be %d or more", MAX_POINTS_MIN);
     }
-    struct reading reading = {
+    struct store_reading reading = {
         .trial_id = trial_id, .scope = scope, .query = query, .memory = memory};
+    bool done = false;
     if (st == SV_OK) {
-        st = store_run(store, "series_read", read_chunks, &reading, err);
+        st = store_curves_read(store, &reading, &done, err);
+    }
+    if (st == SV_OK && !done) {
+        st = store_run(store, "series_read", stream_chunks, &reading, err);
     }
     if (st == SV_OK) {
         *out_list = reading.list;

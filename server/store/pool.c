@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "server/base/clock.h"
+#include "server/store/curves_internal.h"
 #include "server/store/sql_internal.h"
 
 enum { PROBE_MS = 250, WAIT_MS = 2000, LIFETIME_MS = 3600 * 1000, IDLE_IN_TRANSACTION_MS = 30000 };
@@ -26,6 +27,7 @@ struct store {
     char connect_timeout[16];
     size_t max;
     const struct sv_log *log;
+    struct store_curves *curves; /* NULL: none are kept */
 
     pthread_mutex_t mutex;
     pthread_cond_t freed;
@@ -41,6 +43,11 @@ struct store {
 const struct sv_log *store_log(const struct store *store)
 {
     return store->log;
+}
+
+struct store_curves *store_curves_of(struct store *store)
+{
+    return store->curves;
 }
 
 static enum sv_status out_of_memory(struct sv_error *err)
@@ -65,6 +72,7 @@ enum sv_status store_open(const struct store_options *options, struct store **ou
     }
     store->max = options->max_connections > 0 ? options->max_connections : 1;
     store->log = options->log;
+    store->curves = store_curves_create(options->curve_bytes);
     int connect_s = options->connect_timeout_s > 0 ? options->connect_timeout_s : 3;
     int statement_ms = options->statement_timeout_ms > 0 ? options->statement_timeout_ms : 10000;
     int lock_ms = options->lock_timeout_ms > 0 ? options->lock_timeout_ms : 5000;
@@ -101,6 +109,7 @@ void store_close(struct store *store)
         store->idle = conn->next;
         conn_close(conn);
     }
+    store_curves_destroy(store->curves);
     (void)pthread_cond_destroy(&store->freed);
     (void)pthread_mutex_destroy(&store->mutex);
     free(store->conninfo);

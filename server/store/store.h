@@ -27,6 +27,7 @@ struct store_options {
     int connect_timeout_s;        /* 0: 3 */
     int statement_timeout_ms;     /* 0: 10000 */
     int lock_timeout_ms;          /* 0: 5000 */
+    size_t curve_bytes;           /* memory for curves of running trials between reads; 0: none */
     const struct sv_log *log;     /* borrowed until closed; may be NULL */
 };
 
