@@ -8,11 +8,13 @@
 #include "server/store/curves_internal.h"
 
 /* Of each wanted metric the number of its points and the chunks behind what is kept ($3 names,
- * $4 last steps); nothing of a trial that does not run or of a curve beyond $5 points. */
+ * $4 last steps); nothing of a curve beyond $5 points, nor of a trial that does not run: between a
+ * claim and the moment its attempt has cut off what lies behind its checkpoint, points may go. */
 static const char TAIL[] =
-    "select j.id, j.revision, t.fence, t.state = 'running', s.metric, s.n, c.steps, c.vals"
-    " from trial t join job j on j.id = t.job_id left join metric_summary s on s.trial_id = t.id"
-    " and t.state = 'running' and ($6::text[] is null or s.metric = any($6)) left join"
+    "select j.id, j.revision, t.fence, a.fence is not null, s.metric, s.n, c.steps, c.vals from"
+    " trial t join job j on j.id = t.job_id left join attempt a on a.trial_id = t.id and a.fence ="
+    " t.fence and a.resumed_step is not null and t.state = 'running' left join metric_summary s on"
+    " s.trial_id = a.trial_id and ($6::text[] is null or s.metric = any($6)) left join"
     " unnest($3::text[], $4::bigint[]) as k (metric, last_step) on k.metric = s.metric left join"
     " metric_chunk c on c.trial_id = s.trial_id and c.metric = s.metric and c.first_step >"
     " coalesce(k.last_step, -1) and s.n <= $5 where t.id = $1 and t.project_id = $2 order by"

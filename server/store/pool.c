@@ -94,8 +94,7 @@ enum sv_status store_open(const struct store_options *options, struct store **ou
 
 static void conn_close(struct store_conn *conn)
 {
-    PQfinish(conn->pg);
-    sql_statements_free(conn->statements);
+    sql_disconnect(conn);
     free(conn);
 }
 

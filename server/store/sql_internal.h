@@ -111,8 +111,8 @@ SV_MUST_CHECK enum sv_status sql_run(struct store_conn *conn, const char *sql,
  * with PQgetResult until it gives NULL. params is not cleared. */
 SV_MUST_CHECK enum sv_status sql_send(struct store_conn *conn, const char *sql,
                                       const struct sql_params *params, struct sv_error *err);
-enum { SQL_STATEMENTS_MAX = 192 }; /* prepared ones of a session */
-void sql_statements_free(struct sql_statements *statements);
+/* Closes the connection, if there is one, and forgets what its session has prepared. */
+void sql_disconnect(struct store_conn *conn);
 /* Sorts a result into a status, and into conn->failure, sqlstate and constraint. */
 SV_MUST_CHECK enum sv_status sql_sort(struct store_conn *conn, const PGresult *result,
                                       const char *sql, struct sv_error *err);

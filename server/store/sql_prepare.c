@@ -10,7 +10,7 @@
 
 #include "server/store/sql_internal.h"
 
-enum { NAME_SIZE = 16 };
+enum { NAME_SIZE = 16, STATEMENTS_MAX = 192 };
 
 struct sql_statement {
     char *sql;
@@ -20,8 +20,8 @@ struct sql_statement {
 
 struct sql_statements {
     size_t n;
-    struct sql_statement rows[SQL_STATEMENTS_MAX];
-    uint64_t hashes[SQL_STATEMENTS_MAX];
+    struct sql_statement rows[STATEMENTS_MAX];
+    uint64_t hashes[STATEMENTS_MAX];
 };
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
@@ -63,7 +63,7 @@ static struct sql_statement *reserve(struct store_conn *conn, const char *sql,
     if (!conn->statements) {
         conn->statements = calloc(1, sizeof *conn->statements);
     }
-    if (!conn->statements || conn->statements->n == SQL_STATEMENTS_MAX) {
+    if (!conn->statements || conn->statements->n == STATEMENTS_MAX) {
         return NULL;
     }
     struct sql_statement *row = &conn->statements->rows[conn->statements->n];
@@ -83,7 +83,7 @@ static void name_make(size_t i, char name[NAME_SIZE])
     (void)snprintf(name, NAME_SIZE, "s%zu", i);
 }
 
-/* Where the statement is, prepared now if it was not; SQL_STATEMENTS_MAX: run it unprepared. */
+/* Where the statement is, prepared now if it was not; STATEMENTS_MAX: run it unprepared. */
 static enum sv_status prepare(struct store_conn *conn, const char *sql,
                               const struct sql_params *params, size_t *out_at, struct sv_error *err)
 {
@@ -95,7 +95,7 @@ static enum sv_status prepare(struct store_conn *conn, const char *sql,
     }
     struct sql_statement *row = reserve(conn, sql, params);
     if (!row) {
-        *out_at = SQL_STATEMENTS_MAX;
+        *out_at = STATEMENTS_MAX;
         return SV_OK;
     }
     struct sql_statements *all = conn->statements;
@@ -117,13 +117,13 @@ enum sv_status sql_send(struct store_conn *conn, const char *sql, const struct s
                         struct sv_error *err)
 {
     char name[NAME_SIZE];
-    size_t at = SQL_STATEMENTS_MAX;
+    size_t at = STATEMENTS_MAX;
     enum sv_status st = params->n > 0 ? prepare(conn, sql, params, &at, err) : SV_OK;
     if (st != SV_OK) {
         return st;
     }
     name_make(at, name);
-    int sent = at < SQL_STATEMENTS_MAX
+    int sent = at < STATEMENTS_MAX
                    ? PQsendQueryPrepared(conn->pg, name, params->n, params->values, params->lengths,
                                          params->formats, 1)
                    : PQsendQueryParams(conn->pg, sql, params->n, params->types, params->values,
@@ -135,11 +135,15 @@ enum sv_status sql_send(struct store_conn *conn, const char *sql, const struct s
     return SV_OK;
 }
 
-void sql_statements_free(struct sql_statements *statements)
+void sql_disconnect(struct store_conn *conn)
 {
-    for (size_t i = 0; statements && i < statements->n; i++) {
-        free(statements->rows[i].sql);
-        free(statements->rows[i].types);
+    struct sql_statements *all = conn->statements;
+    for (size_t i = 0; all && i < all->n; i++) {
+        free(all->rows[i].sql);
+        free(all->rows[i].types);
     }
-    free(statements);
+    free(all);
+    conn->statements = NULL;
+    PQfinish(conn->pg);
+    conn->pg = NULL;
 }

@@ -28,12 +28,6 @@ const char *store_instance_id(const struct store_instance *instance)
     return instance->id;
 }
 
-static void disconnect(struct store_instance *instance)
-{
-    PQfinish(instance->conn.pg);
-    instance->conn.pg = NULL;
-}
-
 static enum sv_status insert_worker(struct store_instance *instance,
                                     const struct store_worker_info *info, struct sv_error *err)
 {
@@ -66,7 +60,7 @@ static enum sv_status insert_worker(struct store_instance *instance,
  * successor lets it go at once. */
 static enum sv_status take_lock(struct store_instance *instance, struct sv_error *err)
 {
-    disconnect(instance);
+    sql_disconnect(&instance->conn);
     enum sv_status st = store_connect(instance->store, &instance->conn.pg, err);
     if (st != SV_OK) {
         return st;
@@ -76,7 +70,7 @@ static enum sv_status take_lock(struct store_instance *instance, struct sv_error
     st = sql_run(&instance->conn, "select pg_advisory_lock(" LOCK_SPACE ", $1::bigint::integer)",
                  &params, NULL, err);
     if (st != SV_OK) {
-        disconnect(instance);
+        sql_disconnect(&instance->conn);
     }
     return st;
 }
@@ -157,7 +151,7 @@ enum sv_status store_instance_open(struct store *store, const struct store_worke
         st = reap_node(instance, info->node_id, &reaped, err);
     }
     if (st != SV_OK) {
-        disconnect(instance);
+        sql_disconnect(&instance->conn);
         free(instance);
         return st;
     }
@@ -193,7 +187,7 @@ void store_instance_close(struct store_instance *instance)
     if (instance) {
         enum sv_status st = mark_stopped(instance->store, instance->id, NULL);
         (void)st; /* else a successor finds the lock free */
-        disconnect(instance);
+        sql_disconnect(&instance->conn);
         free(instance);
     }
 }

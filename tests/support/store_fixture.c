@@ -16,8 +16,11 @@ static const struct sv_log LOG = {.fd = 2, .level = SV_LOG_ERROR};
 
 static struct store *open_store(const char *conninfo)
 {
-    struct store_options options = {
-        .conninfo = conninfo, .application_name = "test", .max_connections = 24, .log = &LOG};
+    struct store_options options = {.conninfo = conninfo,
+                                    .application_name = "test",
+                                    .max_connections = 24,
+                                    .curve_bytes = 1 << 20,
+                                    .log = &LOG};
     struct store *store = NULL;
     struct sv_error err = {0};
     assert_int_equal(store_open(&options, &store, &err), SV_OK);

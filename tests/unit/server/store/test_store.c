@@ -387,6 +387,24 @@ static void event_ids_rise_in_order_of_commit(void **state)
     close_world(&w);
 }
 
+/* A migration by another process changes the type of a column that a prepared statement reads. */
+static void prepared_statements_outlive_a_change_of_the_schema(void **state)
+{
+    struct world w;
+    struct store_claimed_trial t;
+    struct store_checkpoint_list list;
+    open_world(&w, *state, 1);
+    store_fixture_claim(&w.f, w.worker, &t);
+    assert_ok(&w.f, store_checkpoints_for_claim(w.f.store, &t.claim, &w.f.memory, &list, &w.f.err));
+    test_sql(w.f.conninfo, "alter table checkpoint alter column epoch type bigint");
+    enum sv_status st =
+        store_checkpoints_for_claim(w.f.store, &t.claim, &w.f.memory, &list, &w.f.err);
+    test_sql(w.f.conninfo, "alter table checkpoint alter column epoch type integer");
+    assert_ok(&w.f, st);
+    assert_ok(&w.f, store_checkpoints_for_claim(w.f.store, &t.claim, &w.f.memory, &list, &w.f.err));
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +417,7 @@ int main(void)
         cmocka_unit_test(events_tell_the_story_in_order),
         cmocka_unit_test(revisions_fill_a_map),
         cmocka_unit_test(event_ids_rise_in_order_of_commit),
+        cmocka_unit_test(prepared_statements_outlive_a_change_of_the_schema),
     };
     return cmocka_run_group_tests(tests, test_postgres_setup, test_postgres_teardown);
 }
