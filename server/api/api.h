@@ -32,4 +32,7 @@ json_t *api_body_schemas(void);
 /* Every route of the service. Its handlers take a struct api_ctx as state. */
 const struct http_route *api_routes(size_t *out_count);
 
+/* http_settings.written of a server with these routes. */
+void api_written(void *ctx);
+
 #endif

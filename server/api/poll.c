@@ -106,6 +106,12 @@ enum sv_status api_list_begin(struct api_ctx *ctx, const struct http_request *re
     return SV_OK;
 }
 
+void api_written(void *ctx)
+{
+    const struct api_ctx *api = ctx;
+    changes_wrote(api->changes);
+}
+
 /* ------------------------------------------------------------------------- on an I/O thread */
 
 /* Only what a handler has answered before: so the query is known to be sound. */

@@ -7,7 +7,9 @@
  *    and notified; it is only given out while listening.
  * 2. An entry is learnt from a query only if nothing was lost or evicted since before the query:
  *    else a newer notification might have been forgotten in between.
- * 3. A waiter is in the table, or has been woken, from the moment changes_wait returns.
+ * 3. Who has been told a revision is never told an older one, nor a list from before it; who has
+ *    written is never told what was before the write.
+ * 4. A waiter is in the table, or has been woken, from the moment changes_wait returns.
  */
 #include "server/changes/changes.h"
 
@@ -238,8 +240,17 @@ void changes_learn(struct changes *changes, struct changes_mark mark, const char
         (void)snprintf(entry->project_id, sizeof entry->project_id, "%s", project_id);
         if (revision > entry->revision) {
             entry->revision = revision;
+            changes->generation++; /* lists that were kept may be older than this */
         }
     }
+    (void)pthread_mutex_unlock(&changes->mutex);
+}
+
+void changes_wrote(struct changes *changes)
+{
+    (void)pthread_mutex_lock(&changes->mutex);
+    changes_map_clear(&changes->map);
+    changes->evicted = ++changes->generation;
     (void)pthread_mutex_unlock(&changes->mutex);
 }
 

@@ -77,6 +77,10 @@ struct changes_mark changes_mark(struct changes *changes);
 void changes_learn(struct changes *changes, struct changes_mark mark, const char *project_id,
                    const char *id, const char *job_id, int64_t revision);
 
+/* This process has written: nothing that was known may be given out any more, because the
+ * notification of the write may arrive after the writer's next question. */
+void changes_wrote(struct changes *changes);
+
 /* Park the request until the job's revision is above seen, or wait_seconds are over. id as above.
  * When it is above already the request is run again at once. */
 SV_MUST_CHECK enum sv_status changes_wait(struct changes *changes, const char *id, int64_t seen,

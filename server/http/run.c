@@ -75,6 +75,13 @@ static void run_admit(struct http_exchange *ex, void *state)
     http_exchange_resume(ex);
 }
 
+static void tell_written(const struct http_exchange *ex, void *state)
+{
+    if (ex->server->settings.written && strcmp(ex->route->method, "GET") != 0) {
+        ex->server->settings.written(state);
+    }
+}
+
 static void run_handler(struct http_exchange *ex, void *state)
 {
     struct sv_error err = {0};
@@ -83,6 +90,7 @@ static void run_handler(struct http_exchange *ex, void *state)
     if (status == SV_OK) {
         http_response_reset(&ex->response);
         status = ex->route->handler(state, &ex->request, &ex->response, &err);
+        tell_written(ex, state);
     }
     if (status == SV_OK && ex->response.kind == HTTP_KIND_PARK) {
         if (http_park_commit(ex, ex->wait_until_ms)) {

@@ -83,6 +83,17 @@ def test_lists_filter_sort_and_page(daemon, dataset, finished):
     assert "listed 0" in names("label=listed")
 
 
+def test_what_was_written_is_read_at_once(daemon, finished):
+    job = finished[0]["id"]
+    for i in range(40):
+        daemon.request("PATCH", f"/v1/jobs/{job}", json={"labels": [f"round {i}"]})
+        assert daemon.get(f"/v1/jobs/{job}")["labels"] == [f"round {i}"]
+        assert [j["id"] for j in daemon.get(f"/v1/jobs?label=round%20{i}&archived=any")["items"]] == [job]
+        verb = ("archive", "unarchive")[i % 2]
+        daemon.post(f"/v1/jobs/{job}/{verb}")
+        assert (job in [j["id"] for j in daemon.get("/v1/jobs?limit=500")["items"]]) == (verb == "unarchive")
+
+
 def test_every_field_of_a_row_can_be_asked_for(daemon, finished):
     row = daemon.get("/v1/jobs?limit=1")["items"][0]
     assert set(daemon.get("/v1/jobs?limit=1&fields=" + ",".join(row))["items"][0]) == set(row)

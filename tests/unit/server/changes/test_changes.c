@@ -309,6 +309,29 @@ static void test_loss(void **state)
     assert_true(await_revision(JOB, 6));
 }
 
+/* What was kept before a write is not given out after it, nor what was asked before it. */
+static void test_a_write_is_seen_by_the_next_question(void **state)
+{
+    int64_t revision = -1;
+    uint64_t before = 0;
+    uint64_t after = 0;
+    (void)state;
+    changes_learn(changes, changes_mark(changes), PROJECT, JOB, JOB, 3);
+    assert_true(changes_generation(changes, &before));
+    struct changes_mark mark = changes_mark(changes);
+    changes_wrote(changes);
+    assert_false(changes_revision(changes, PROJECT, JOB, &revision));
+    assert_true(changes_generation(changes, &after));
+    assert_true(after != before);
+    changes_learn(changes, mark, PROJECT, JOB, JOB, 3);
+    assert_false(changes_revision(changes, PROJECT, JOB, &revision));
+    changes_learn(changes, changes_mark(changes), PROJECT, JOB, JOB, 4);
+    assert_true(changes_revision(changes, PROJECT, JOB, &revision));
+    assert_int_equal(revision, 4);
+    assert_true(changes_generation(changes, &before));
+    assert_true(after != before); /* lists from before this revision are stale */
+}
+
 /* An evicted entry may have held a newer revision: an older query must not bring it back. */
 static void test_eviction(void **state)
 {
@@ -536,6 +559,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_revisions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_loss, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_write_is_seen_by_the_next_question, setup_small,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_eviction, setup_small, teardown),
         cmocka_unit_test_setup_teardown(test_polls_are_answered_from_the_map, setup, teardown),
         cmocka_unit_test_setup_teardown(test_waits, setup, teardown),
