@@ -15,6 +15,7 @@
 #include "server/store/events.h"
 #include "server/store/projects.h"
 #include "server/store/results.h"
+#include "server/store/sql_internal.h"
 #include "server/store/trials.h"
 #include "tests/support/patience.h"
 #include "tests/support/proxy.h"
@@ -97,6 +98,28 @@ static void a_database_that_is_away_fails_at_once(void **state)
         st = store_check(w.f.store, &w.f.err);
     }
     assert_ok(&w.f, st);
+    close_world(&w);
+}
+
+static enum sv_status write_and_refuse(struct store_conn *conn, void *ctx, struct sv_error *err)
+{
+    struct sql_params params = {0};
+    sql_text(&params, ctx);
+    enum sv_status st =
+        sql_run(conn, "update job set notes = 'half' where id = $1", &params, NULL, err);
+    return st == SV_OK ? sv_fail(err, SV_ERR_WRONG_STATE, "no") : st;
+}
+
+/* The database has no objection, the callback has: nothing of it stays. */
+static void a_refused_transaction_leaves_nothing(void **state)
+{
+    struct world w;
+    open_world(&w, *state, 1);
+    assert_status(&w.f, store_tx_run(w.f.store, "refuse", write_and_refuse, w.job, &w.f.err),
+                  SV_ERR_WRONG_STATE);
+    assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from job where notes = 'half'"),
+                     0);
+    assert_ok(&w.f, store_check(w.f.store, &w.f.err));
     close_world(&w);
 }
 
@@ -410,6 +433,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terminated_sessions_are_replaced),
         cmocka_unit_test(a_database_that_is_away_fails_at_once),
+        cmocka_unit_test(a_refused_transaction_leaves_nothing),
         cmocka_unit_test(a_lock_that_is_not_free_is_tried_again),
         cmocka_unit_test(a_full_pool_says_so),
         cmocka_unit_test(lost_commits_are_told_apart),
