@@ -82,7 +82,7 @@ def run_role(daemon, role, kills, dataset, expected, rng):
 
 def compare(daemon, job_id, expected):
     """"" when the job equals the uninterrupted one, else what differs."""
-    states = {t["state"] for t in daemon.wait_job(job_id, timeout=300)}
+    states = {t["state"] for t in daemon.wait_job(job_id)}
     if states != {"completed"}:
         return f"trials ended {sorted(states)}"
     got = outcome(daemon, job_id)

@@ -63,14 +63,14 @@ class Daemon:
         self.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def start(self, timeout=90):
+    def start(self, timeout=300):
         env = {k: v for k, v in os.environ.items() if not k.startswith("ASSAY_")}
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([BINARY, *self.arguments], env={**env, **self.options}, stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log, start_new_session=True)
         self.wait_ready(timeout)
 
-    def wait_ready(self, timeout=90):
+    def wait_ready(self, timeout=300):
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
@@ -152,7 +152,7 @@ class Daemon:
             assert answer.status_code in (200, 202, 204), f"PUT {file_name}: {answer.status_code} {answer.text}"
         return self.wait_dataset(made["id"]) if wait else made
 
-    def wait_dataset(self, dataset_id, timeout=120):
+    def wait_dataset(self, dataset_id, timeout=600):
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             found = self.get(f"/v1/datasets/{dataset_id}")
@@ -167,7 +167,7 @@ class Daemon:
     def trials(self, job_id):
         return self.get(f"/v1/jobs/{job_id}/trials?limit=500")["items"]
 
-    def wait_job(self, job_id, timeout=300, states=TERMINAL):
+    def wait_job(self, job_id, timeout=900, states=TERMINAL):
         """The job's trials once all of them are in one of the states."""
         deadline = time.monotonic() + timeout
         trials = []
