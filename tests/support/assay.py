@@ -124,7 +124,9 @@ class Daemon:
             return [self.process.pid]
         if role == "postgres":
             return [pid for pid, args in self.tree().items() if "-D" in args and "postgres" in args[0]]
-        return [pid for pid, args in self.tree().items() if args[1:2] == [role]]
+        found = [pid for pid, args in self.tree().items() if args[1:2] == [role]]
+        table = processes()  # a child that has not executed its program yet still bears its parent's arguments
+        return [pid for pid in found if table.get(pid, (0, []))[0] not in found]
 
     # ------------------------------------------------------------------------------------ HTTP
 
