@@ -63,7 +63,8 @@ static enum nn_status read_torch(struct nn_weights *weights, struct nn_error *er
 /* What is no weight file of a known format, named where it is known all the same. */
 static enum nn_status refuse(const unsigned char *bytes, size_t size, struct nn_error *err)
 {
-    if (size >= 2 && bytes[0] == 0x80 && bytes[1] <= 5) {
+    bool header = size > 8 && bytes[8] == '{'; /* of safetensors, 8 bytes of length before it */
+    if (size >= 2 && bytes[0] == 0x80 && bytes[1] <= 5 && !header) {
         return nn_fail(err, NN_ERR_NOT_SUPPORTED,
                        "the file is a pickle, but none of torch.save; save the model's "
                        "state_dict() with it");

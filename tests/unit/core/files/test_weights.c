@@ -149,6 +149,23 @@ static void attributes_and_parameters_are_seen_through(void **state)
     nn_weights_close(weights);
 }
 
+/* Any length of the header is one of safetensors, also where it looks like the start of a pickle.
+ */
+static void a_header_of_384_bytes_is_no_pickle(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "{\"a\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}";
+    char bytes[8 + 384];
+    memset(bytes, ' ', sizeof bytes);
+    memcpy(bytes, "\x80\x01\0\0\0\0\0\0", 8);
+    memcpy(bytes + 8, TEXT, sizeof TEXT - 1);
+    struct nn_weights *weights = NULL;
+    struct nn_error err = {0};
+    assert_int_equal(nn_weights_open_bytes(bytes, sizeof bytes, NULL, &weights, &err), NN_OK);
+    assert_int_equal(nn_weights_format(weights), NN_WEIGHTS_SAFETENSORS);
+    nn_weights_close(weights);
+}
+
 static void what_is_no_state_dict_is_named(void **state)
 {
     struct nn_weights *weights = NULL;
@@ -173,6 +190,7 @@ int main(void)
         cmocka_unit_test(every_container_holds_the_same),
         cmocka_unit_test(equal_tensors_are_saved_as_equal_bytes),
         cmocka_unit_test(attributes_and_parameters_are_seen_through),
+        cmocka_unit_test(a_header_of_384_bytes_is_no_pickle),
         cmocka_unit_test(what_is_no_state_dict_is_named),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
