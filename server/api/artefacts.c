@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/api/assets_internal.h"
 #include "server/api/handlers_internal.h"
 #include "server/api/trial_read_internal.h"
 #include "server/store/results.h"
@@ -65,21 +66,6 @@ enum sv_status api_trials_log(void *state, const struct http_request *req,
 
 /* -------------------------------------------------------------------------------------- network */
 
-/* A blob that is being sent. */
-struct sending {
-    struct store *store;
-    char project_id[SV_ID_SIZE], blob_id[SV_ID_SIZE];
-};
-
-static enum sv_status send_piece(void *ctx, void *state, uint64_t offset, char *buffer, size_t size,
-                                 size_t *out_count, struct sv_error *err)
-{
-    const struct sending *sending = ctx;
-    (void)state;
-    return store_blob_read(sending->store, sending->project_id, sending->blob_id, (int64_t)offset,
-                           buffer, size, out_count, err);
-}
-
 static enum sv_status find_network(struct api_ctx *ctx, struct api_trial_read *read,
                                    struct store_blob *out_blob, struct sv_error *err)
 {
@@ -102,31 +88,6 @@ struct network_query {
 static const struct http_param NETWORK_PARAMS[] = {
     {"format", HTTP_PARAM_CHOICE, offsetof(struct network_query, format), 0, 0, FORMATS}};
 
-static enum sv_status send_blob(struct api_ctx *ctx, const struct http_request *req,
-                                const struct api_trial_read *read, const struct store_blob *blob,
-                                struct http_response *resp, struct sv_error *err)
-{
-    char name[80], etag[80];
-    (void)snprintf(etag, sizeof etag, "\"%s\"", blob->sha256);
-    if (http_if_none_match(req, etag)) {
-        http_response_not_modified(resp, etag);
-        return SV_OK;
-    }
-    struct sending *sending = calloc(1, sizeof *sending);
-    if (!sending) {
-        return api_no_memory(err);
-    }
-    sending->store = ctx->store;
-    memcpy(sending->project_id, read->scope.project_id, sizeof sending->project_id);
-    memcpy(sending->blob_id, blob->id, sizeof sending->blob_id);
-    (void)snprintf(name, sizeof name, "%s.safetensors", read->id);
-    http_response_filename(resp, name);
-    http_response_etag(resp, etag);
-    http_response_read_take(resp, "application/octet-stream", (uint64_t)blob->size, send_piece,
-                            free, sending);
-    return SV_OK;
-}
-
 /* GET /v1/trials/{id}/network: the weights as safetensors in PyTorch's order. The ETag is the
  * content's digest. 404 before there is one; 422 for a format that is not built. */
 enum sv_status api_trials_network(void *state, const struct http_request *req,
@@ -136,6 +97,7 @@ enum sv_status api_trials_network(void *state, const struct http_request *req,
     struct network_query query = {0};
     struct store_trial trial;
     struct store_blob blob;
+    char name[80];
     struct api_trial_read read = {.id = http_path(req, "id")};
     enum sv_status st =
         http_query_decode(req, NETWORK_PARAMS, API_COUNT(NETWORK_PARAMS), &query, err);
@@ -151,7 +113,8 @@ enum sv_status api_trials_network(void *state, const struct http_request *req,
         st = find_network(ctx, &read, &blob, err);
     }
     if (st == SV_OK) {
-        st = send_blob(ctx, req, &read, &blob, out_resp, err);
+        (void)snprintf(name, sizeof name, "%s.safetensors", read.id);
+        st = api_blob_send(ctx, req, out_resp, &read.scope, &blob, name, err);
     }
     store_memory_clear(&read.memory);
     return st;

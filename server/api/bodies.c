@@ -17,9 +17,11 @@ json_t *api_body_schemas(void)
         {"JobBulk", jx_schema(api_bulk_fields)},
         {"TrialPatch", jx_schema(api_trial_patch_fields)},
         {"DatasetCreate", jx_schema(api_dataset_create_fields)},
-        {"DatasetPatch", jx_schema(api_dataset_patch_fields)},
+        {"DatasetPatch", jx_schema(api_naming_fields)},
+        {"WeightsCreate", jx_schema(api_weights_create_fields)},
+        {"WeightsPatch", jx_schema(api_naming_fields)},
         {"ExperimentCreate", jx_schema(api_experiment_create_fields)},
-        {"ExperimentPatch", jx_schema(api_experiment_patch_fields)},
+        {"ExperimentPatch", jx_schema(api_naming_fields)},
         {"NetworkAnalysis", jx_schema(api_analysis_fields)},
     };
     json_t *out = json_object();

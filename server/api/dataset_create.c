@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * POST /v1/datasets: declare a data set and its files. A file is uploaded afterwards, or read at
- * once from a path below an allowed directory of the server.
+ * POST /v1/datasets: declare a data set and its files.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/data/import.h"
+#include "server/api/assets_internal.h"
 #include "server/api/datasets_internal.h"
 #include "server/api/handlers_internal.h"
-#include "server/config/config.h"
-
-enum { FILES_MAX = 64, FILE_NAME_MAX = 255 };
 
 enum { KIND_IMAGES, KIND_SEQUENCES };
 const char *const api_dataset_kinds[] = {"image_classification", "sequences", NULL};
@@ -38,44 +33,6 @@ static const struct jx_choice ON_REFUSED[] = {
 };
 static const struct jx_field CLASS_ITEM = {
     .name = "class", .type = JX_STRING, .min = 1, .max = 255};
-
-struct file_body {
-    const char *name, *path, *sha256;
-    int64_t size;
-    bool size_given;
-};
-
-#define FILE_OFFSET(member) offsetof(struct file_body, member)
-static const struct jx_field FILE_FIELDS[] = {
-    {.name = "name",
-     .type = JX_STRING,
-     .offset = FILE_OFFSET(name),
-     .min = 1,
-     .max = FILE_NAME_MAX,
-     .doc = "unique in the data set; default: the last part of path"},
-    {.name = "size",
-     .type = JX_INT,
-     .offset = FILE_OFFSET(size),
-     .given = JX_GIVEN(struct file_body, size_given),
-     .min = 0,
-     .max = 4294967296.0,
-     .doc = "bytes; the upload ends when they are there",
-     .unit = "bytes"},
-    {.name = "sha256",
-     .type = JX_STRING,
-     .offset = FILE_OFFSET(sha256),
-     .min = 64,
-     .max = 64,
-     .doc = "64 lower-case hex digits that the content must have"},
-    {.name = "path",
-     .type = JX_STRING,
-     .offset = FILE_OFFSET(path),
-     .min = 1,
-     .max = 4095,
-     .doc = "a file of the server instead of an upload"},
-    JX_END,
-};
-static const struct jx_field FILE_ITEM = {.name = "file", .type = JX_OBJECT, .fields = FILE_FIELDS};
 
 struct create_body {
     const char *name, *notes;
@@ -110,9 +67,9 @@ const struct jx_field api_dataset_create_fields[] = {
     {.name = "files",
      .type = JX_ARRAY,
      .offset = OFFSET(files),
-     .items = &FILE_ITEM,
+     .items = &api_file_item,
      .min_items = 1,
-     .max_items = FILES_MAX,
+     .max_items = STORE_FILES_MAX,
      .required = true,
      .doc = "one archive, two or four IDX files, or tables"},
     {.name = "notes",
@@ -146,80 +103,12 @@ const struct jx_field api_dataset_create_fields[] = {
     JX_END,
 };
 
-/* A declaration in the making: what is open must be closed. */
+/* A declaration in the making. */
 struct declaration {
     struct create_body body;
-    struct store_dataset_file files[FILES_MAX];
-    int fds[FILES_MAX]; /* -1: uploaded later */
-    size_t n_files;
+    struct api_declared declared;
     char *options;
 };
-
-static enum sv_status check_name(const char *name, const char *pointer, struct sv_error *err)
-{
-    if (strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "a file name is no path");
-    }
-    return api_check_line(name, pointer, err);
-}
-
-static enum sv_status declare_path(struct api_ctx *ctx, struct declaration *d, size_t i,
-                                   const struct file_body *file, struct sv_error *err)
-{
-    char pointer[64];
-    struct stat info;
-    const char *name;
-    (void)snprintf(pointer, sizeof pointer, "/files/%zu/path", i);
-    enum sv_status st =
-        api_import_open(ctx->config->import_roots, file->path, pointer, &d->fds[i], &name, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    if (fstat(d->fds[i], &info) != 0) {
-        return sv_fail(err, SV_ERR_INTERNAL, "a file of the server cannot be looked at");
-    }
-    if (file->size_given && file->size != info.st_size) {
-        (void)snprintf(pointer, sizeof pointer, "/files/%zu/size", i);
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "the file has another size");
-    }
-    d->files[i].declared_size = info.st_size;
-    d->files[i].name = file->name ? file->name : name;
-    return SV_OK;
-}
-
-static enum sv_status declare_file(struct api_ctx *ctx, struct declaration *d, size_t i,
-                                   struct sv_error *err)
-{
-    struct file_body file = {0};
-    char pointer[64];
-    enum sv_status st =
-        api_decode_item(FILE_FIELDS, json_array_get(d->body.files, i), "/files", i, &file, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    if (file.sha256) {
-        (void)snprintf(pointer, sizeof pointer, "/files/%zu/sha256", i);
-        if (strspn(file.sha256, "0123456789abcdef") != 64) {
-            return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
-                              "64 lower-case hex digits are expected");
-        }
-        memcpy(d->files[i].sha256, file.sha256, sizeof d->files[i].sha256);
-    }
-    (void)snprintf(pointer, sizeof pointer, "/files/%zu/name", i);
-    d->files[i].declared_size = file.size_given ? file.size : -1;
-    d->files[i].name = file.name;
-    if (file.path) {
-        st = declare_path(ctx, d, i, &file, err);
-    } else if (!file.name) {
-        st = sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "is required without a path");
-    }
-    for (size_t j = 0; st == SV_OK && j < i; j++) {
-        if (strcmp(d->files[j].name, d->files[i].name) == 0) {
-            st = sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "the name stands twice");
-        }
-    }
-    return st == SV_OK ? check_name(d->files[i].name, pointer, err) : st;
-}
 
 static enum sv_status declare_options(struct declaration *d, json_t *table, struct sv_error *err)
 {
@@ -250,11 +139,11 @@ static enum sv_status check_count(const struct declaration *d, struct sv_error *
     if (nn_import_is_table((enum nn_import_layout)d->body.layout)) {
         return SV_OK;
     }
-    if (is_idx && d->n_files != 2 && d->n_files != 4) {
+    if (is_idx && d->declared.n != 2 && d->declared.n != 4) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/files",
                           "IDX comes as two or four files: pictures and labels of each part");
     }
-    if (!is_idx && d->n_files != 1) {
+    if (!is_idx && d->declared.n != 1) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/files", "an archive is one file");
     }
     return SV_OK;
@@ -290,46 +179,10 @@ static enum sv_status declare(struct api_ctx *ctx, const json_t *body, struct de
     if (st == SV_OK) {
         st = declare_options(d, json_object_get(body, "table"), err);
     }
-    for (size_t i = 0; st == SV_OK && i < json_array_size(d->body.files); i++) {
-        d->fds[d->n_files++] = -1;
-        st = declare_file(ctx, d, i, err);
+    if (st == SV_OK) {
+        st = api_declare_files(ctx, d->body.files, &d->declared, err);
     }
     return st == SV_OK ? check_count(d, err) : st;
-}
-
-/* Reads what lies on the server, from where an earlier call may have got to. */
-static enum sv_status fill_from_paths(struct api_ctx *ctx, const struct store_scope *scope,
-                                      const char *id, struct declaration *d, struct sv_error *err)
-{
-    struct store_memory memory = {0};
-    struct store_dataset dataset;
-    enum sv_status st = store_dataset_get(ctx->store, scope, id, &memory, &dataset, err);
-    for (size_t i = 0; st == SV_OK && i < d->n_files && i < dataset.n_files; i++) {
-        int64_t received = dataset.files[i].received_size;
-        if (d->fds[i] >= 0 && !dataset.files[i].complete) {
-            struct api_upload upload = {.dataset_id = id,
-                                        .file = d->files[i].name,
-                                        .fd = d->fds[i],
-                                        .offset = received,
-                                        .size = d->files[i].declared_size - received,
-                                        .final = true};
-            st = lseek(d->fds[i], received, SEEK_SET) == received
-                     ? api_upload_fd(ctx, scope, &upload, &received, err)
-                     : sv_fail(err, SV_ERR_INTERNAL, "a file of the server cannot be read");
-        }
-    }
-    store_memory_clear(&memory);
-    return st;
-}
-
-static void close_all(struct declaration *d)
-{
-    for (size_t i = 0; i < d->n_files; i++) {
-        if (d->fds[i] >= 0) {
-            (void)close(d->fds[i]);
-        }
-    }
-    free(d->options);
 }
 
 /* POST /v1/datasets. 201; 409 name taken; 422. */
@@ -358,21 +211,19 @@ enum sv_status api_datasets_post(void *state, const struct http_request *req,
                                         .layout = jx_choice_name(LAYOUTS, d.body.layout),
                                         .notes = d.body.notes ? d.body.notes : "",
                                         .options = d.options,
-                                        .files = d.files,
-                                        .n_files = d.n_files};
+                                        .files = d.declared.files,
+                                        .n_files = d.declared.n};
     st = store_dataset_create(ctx->store, &scope, &dataset, has_key ? &key : NULL, &created, err);
     if (st != SV_OK) {
         goto cleanup;
     }
-    st = fill_from_paths(ctx, &scope, created.id, &d, err);
+    st = api_declared_fill(ctx, &scope, STORE_DATASET, created.id, &d.declared, err);
     if (st != SV_OK) {
-        /* A data set that only half came about would take up its name. */
-        enum sv_status ignored = store_dataset_delete(ctx->store, &scope, created.id, NULL);
-        (void)ignored;
         goto cleanup;
     }
     st = api_show_created(ctx, req, out_resp, "/v1/datasets", &created, api_dataset_read, err);
 cleanup:
-    close_all(&d);
+    api_declared_close(&d.declared);
+    free(d.options);
     return st;
 }

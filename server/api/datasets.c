@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "server/api/assets_internal.h"
 #include "server/api/handlers_internal.h"
 
 static const char *const STATES[] = {"uploading", "checking", "ready", "refused", NULL};
@@ -18,31 +19,15 @@ static const char *const FIELDS[] = {
     "options",  "digest",   "image",      "sequence",   "class_count", "counts",      "error",
     "progress", "revision", "created_by", "created_at", "updated_at",  "finished_at", NULL};
 
-static json_t *encode_files(const struct store_dataset *dataset)
-{
-    json_t *rows = json_array();
-    for (size_t i = 0; rows && i < dataset->n_files; i++) {
-        const struct store_dataset_file *file = &dataset->files[i];
-        json_t *size = file->declared_size < 0 ? json_null() : json_integer(file->declared_size);
-        json_t *row =
-            json_pack("{s:s, s:o, s:s?, s:I, s:b}", "name", file->name, "size", size, "sha256",
-                      api_given(file->sha256), "received", (json_int_t)file->received_size,
-                      "complete", file->complete ? 1 : 0);
-        if (json_array_append_new(rows, row) != 0) {
-            json_decref(rows);
-            return NULL;
-        }
-    }
-    return rows;
-}
-
 /* Files, classes and the report of the check: what only one data set's own page shows. */
 static bool encode_rest(json_t *out, const struct store_dataset *dataset)
 {
     json_t *report = api_document(dataset->report);
     json_t *classes = json_object_get(report, "classes");
     bool ok =
-        report && json_object_set_new(out, "files", encode_files(dataset)) == 0 &&
+        report &&
+        json_object_set_new(out, "files", api_files_encode(dataset->files, dataset->n_files)) ==
+            0 &&
         json_object_set_new(out, "classes", classes ? json_incref(classes) : json_null()) == 0 &&
         json_object_set(out, "report", report) == 0;
     json_decref(report);
@@ -206,61 +191,16 @@ enum sv_status api_datasets_get(void *state, const struct http_request *req,
     return api_show(state, req, out_resp, api_dataset_read, err);
 }
 
-struct patch_body {
-    const char *name, *notes;
-};
-const struct jx_field api_dataset_patch_fields[] = {
-    {.name = "name",
-     .type = JX_STRING,
-     .offset = offsetof(struct patch_body, name),
-     .min = 1,
-     .max = JOBS_NAME_MAX,
-     .doc = "unique in the project"},
-    {.name = "notes",
-     .type = JX_STRING,
-     .offset = offsetof(struct patch_body, notes),
-     .max = JOBS_NOTES_MAX,
-     .doc = "remarks"},
-    JX_END,
-};
-
 /* PATCH /v1/datasets/{id}: name, notes. 404; 409 name taken; 422. */
 enum sv_status api_datasets_patch(void *state, const struct http_request *req,
                                   struct http_response *out_resp, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
-    struct patch_body body = {0};
-    struct store_scope scope;
-    const char *id = http_path(req, "id");
-    api_scope(req, &scope);
-    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
-    if (st == SV_OK) {
-        st = api_decode_patch(api_dataset_patch_fields, req->json, &body, err);
-    }
-    if (st == SV_OK && body.name) {
-        st = api_check_line(body.name, "/name", err);
-    }
-    if (st == SV_OK) {
-        st = store_dataset_patch(ctx->store, &scope, id, body.name, body.notes, err);
-    }
-    return st == SV_OK ? api_show_changed_take(ctx, req, out_resp, 200, id, api_dataset_read, NULL,
-                                               NULL, err)
-                       : st;
+    return api_asset_patch(state, req, out_resp, STORE_DATASET, api_dataset_read, err);
 }
 
 /* DELETE /v1/datasets/{id}. 404; 409 while a job refers to it or it is being checked. */
 enum sv_status api_datasets_delete(void *state, const struct http_request *req,
                                    struct http_response *out_resp, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
-    struct store_scope scope;
-    api_scope(req, &scope);
-    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
-    if (st == SV_OK) {
-        st = store_dataset_delete(ctx->store, &scope, http_path(req, "id"), err);
-    }
-    if (st == SV_OK) {
-        http_response_empty(out_resp, 204);
-    }
-    return st;
+    return api_asset_delete(state, req, out_resp, STORE_DATASET, err);
 }

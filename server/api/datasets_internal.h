@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Between the files about data sets: what a spec needs of one, files by path, the prepared set as
- * it lies in the database.
+ * Between the files about data sets: what a spec needs of one, and how it is shown.
  */
 #ifndef API_DATASETS_INTERNAL_H
 #define API_DATASETS_INTERNAL_H
@@ -23,12 +22,5 @@ json_t *api_dataset_encode(const struct store_dataset *dataset, bool in_list);
 SV_MUST_CHECK enum sv_status api_dataset_read(struct api_ctx *ctx, const struct http_request *req,
                                               const char *id, struct api_seen *out_seen,
                                               struct sv_error *err);
-
-/* Opens a regular file that a path names below one of the roots (colon list); no symbolic link on
- * the way. Every failure is the same SV_ERR_INVALID_FIELD at pointer, so that nothing is learnt of
- * other files. *out_name is the last component, borrowed from path. */
-SV_MUST_CHECK enum sv_status api_import_open(const char *roots, const char *path,
-                                             const char *pointer, int *out_fd,
-                                             const char **out_name, struct sv_error *err);
 
 #endif

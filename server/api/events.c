@@ -22,11 +22,11 @@ struct stream {
 
 static json_t *encode(const struct store_event *e)
 {
-    return json_pack("{s:I, s:s, s:s?, s:s?, s:s?, s:I, s:o, s:s, s:s}", "id", (json_int_t)e->id,
-                     "kind", e->kind, "job", api_given(e->job_id), "trial", api_given(e->trial_id),
-                     "dataset", api_given(e->dataset_id), "revision", (json_int_t)e->revision,
-                     "detail", api_document(e->detail), "actor", e->actor, "created_at",
-                     e->created_at);
+    return json_pack("{s:I, s:s, s:s?, s:s?, s:s?, s:s?, s:I, s:o, s:s, s:s}", "id",
+                     (json_int_t)e->id, "kind", e->kind, "job", api_given(e->job_id), "trial",
+                     api_given(e->trial_id), "dataset", api_given(e->dataset_id), "weights",
+                     api_given(e->weights_id), "revision", (json_int_t)e->revision, "detail",
+                     api_document(e->detail), "actor", e->actor, "created_at", e->created_at);
 }
 
 static enum sv_status send_one(const struct store_event *event, struct http_events *out,

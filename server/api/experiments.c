@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
+#include "server/api/assets_internal.h"
 #include "server/api/handlers_internal.h"
-#include "server/api/show_internal.h"
 #include "server/jobs/jobs.h"
 #include "server/store/experiments.h"
 
@@ -96,18 +96,21 @@ enum sv_status api_experiments_get(void *state, const struct http_request *req,
 struct experiment_body {
     const char *name, *notes;
 };
-#define NAME_ROW(is_required)                                                                      \
-    {                                                                                              \
-        .name = "name", .type = JX_STRING, .offset = offsetof(struct experiment_body, name),       \
-        .min = 1, .max = JOBS_NAME_MAX, .required = (is_required), .doc = "unique in the project"  \
-    }
-#define NOTES_ROW                                                                                  \
-    {                                                                                              \
-        .name = "notes", .type = JX_STRING, .offset = offsetof(struct experiment_body, notes),     \
-        .max = JOBS_NOTES_MAX, .doc = "remarks"                                                    \
-    }
-const struct jx_field api_experiment_create_fields[] = {NAME_ROW(true), NOTES_ROW, JX_END};
-const struct jx_field api_experiment_patch_fields[] = {NAME_ROW(false), NOTES_ROW, JX_END};
+const struct jx_field api_experiment_create_fields[] = {
+    {.name = "name",
+     .type = JX_STRING,
+     .offset = offsetof(struct experiment_body, name),
+     .min = 1,
+     .max = JOBS_NAME_MAX,
+     .required = true,
+     .doc = "unique in the project"},
+    {.name = "notes",
+     .type = JX_STRING,
+     .offset = offsetof(struct experiment_body, notes),
+     .max = JOBS_NOTES_MAX,
+     .doc = "remarks"},
+    JX_END,
+};
 
 /* POST /v1/experiments. 201; 409 name taken; 422. */
 enum sv_status api_experiments_post(void *state, const struct http_request *req,
@@ -144,17 +147,11 @@ enum sv_status api_experiments_patch(void *state, const struct http_request *req
                                      struct http_response *out_resp, struct sv_error *err)
 {
     struct api_ctx *ctx = state;
-    struct experiment_body body = {0};
+    struct api_naming body = {0};
     struct store_scope scope;
     const char *id = http_path(req, "id");
     api_scope(req, &scope);
-    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
-    if (st == SV_OK) {
-        st = api_decode_patch(api_experiment_patch_fields, req->json, &body, err);
-    }
-    if (st == SV_OK && body.name) {
-        st = api_check_line(body.name, "/name", err);
-    }
+    enum sv_status st = api_naming_decode(req, &body, err);
     if (st == SV_OK) {
         st = store_experiment_patch(ctx->store, &scope, id, body.name, body.notes, err);
     }

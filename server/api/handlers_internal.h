@@ -28,10 +28,20 @@ API_HANDLER(api_datasets_post);
 API_HANDLER(api_datasets_get);
 API_HANDLER(api_datasets_patch);
 API_HANDLER(api_datasets_delete);
-API_HANDLER(api_files_before);
-API_HANDLER(api_files_put);
+API_HANDLER(api_datasets_before_file);
+API_HANDLER(api_datasets_put_file);
 API_HANDLER(api_items_list);
 API_HANDLER(api_items_image);
+
+API_HANDLER(api_weights_list);
+API_HANDLER(api_weights_post);
+API_HANDLER(api_weights_get);
+API_HANDLER(api_weights_patch);
+API_HANDLER(api_weights_delete);
+API_HANDLER(api_weights_before_file);
+API_HANDLER(api_weights_put_file);
+API_HANDLER(api_weights_tensors);
+API_HANDLER(api_weights_content);
 
 API_HANDLER(api_experiments_list);
 API_HANDLER(api_experiments_post);
@@ -75,20 +85,9 @@ API_HANDLER(api_trials_network);
 extern const char *const api_dataset_kinds[];
 
 /* Field tables of the bodies, named as in the API description (bodies.c). */
-extern const struct jx_field api_dataset_create_fields[], api_dataset_patch_fields[];
-extern const struct jx_field api_experiment_create_fields[], api_experiment_patch_fields[];
+extern const struct jx_field api_dataset_create_fields[], api_weights_create_fields[];
+extern const struct jx_field api_experiment_create_fields[], api_naming_fields[];
 extern const struct jx_field api_trial_patch_fields[], api_restart_fields[], api_bulk_fields[];
 extern const struct jx_field api_analysis_fields[];
-
-/* `size` bytes from where fd stands, appended in pieces. */
-struct api_upload {
-    const char *dataset_id, *file;
-    int fd;
-    int64_t offset, size;
-    bool final;
-};
-SV_MUST_CHECK enum sv_status api_upload_fd(struct api_ctx *ctx, const struct store_scope *scope,
-                                           const struct api_upload *upload, int64_t *out_received,
-                                           struct sv_error *err);
 
 #endif

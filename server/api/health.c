@@ -84,7 +84,11 @@ static void put_store(FILE *out, const struct store_counters *c)
     put(out, "datasets_ready", "gauge", "Data sets that are ready.", (double)c->datasets_ready);
     put(out, "datasets_waiting", "gauge", "Data sets that wait for a check.",
         (double)c->datasets_waiting);
-    put(out, "imports_running", "gauge", "Checks of data sets that run.",
+    put(out, "weights_ready", "gauge", "Pretrained weights that are ready.",
+        (double)c->weights_ready);
+    put(out, "weights_waiting", "gauge", "Pretrained weights that wait for a check.",
+        (double)c->weights_waiting);
+    put(out, "imports_running", "gauge", "Checks of data sets and weights that run.",
         (double)c->imports_running);
     put(out, "workers", "gauge", "Workers heard of within the last minute.", (double)c->workers);
     put(out, "blobs", "gauge", "Stored blobs.", (double)c->blobs);

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "server/api/datasets_internal.h"
+#include "server/api/assets_internal.h"
 
 enum { PATH_SIZE = 4096 };
 

@@ -39,6 +39,12 @@
         .method = (method_), .pattern = (pattern_), .handler = (handler_),                         \
         .role = HTTP_ROLE_SUBMITTER, .body = (body_)                                               \
     }
+#define UPLOAD(pattern_, handler_, before_)                                                        \
+    {                                                                                              \
+        .method = "PUT", .pattern = (pattern_), .handler = (handler_),                             \
+        .role = HTTP_ROLE_SUBMITTER, .body = HTTP_BODY_SPOOL,                                      \
+        .content_type = "application/octet-stream", .before_body = (before_)                       \
+    }
 #define VERB(pattern_, handler_) WRITE("POST", pattern_, handler_, HTTP_BODY_JSON_OPTIONAL)
 
 #define JSON_OR_CSV "application/json, text/csv"
@@ -64,15 +70,18 @@ static const struct http_route ROUTES[] = {
     POLL("/v1/datasets/{id}", api_datasets_get),
     WRITE("PATCH", "/v1/datasets/{id}", api_datasets_patch, HTTP_BODY_JSON),
     WRITE("DELETE", "/v1/datasets/{id}", api_datasets_delete, HTTP_BODY_NONE),
-    {.method = "PUT",
-     .pattern = "/v1/datasets/{id}/files/{name}",
-     .handler = api_files_put,
-     .role = HTTP_ROLE_SUBMITTER,
-     .body = HTTP_BODY_SPOOL,
-     .content_type = "application/octet-stream",
-     .before_body = api_files_before},
+    UPLOAD("/v1/datasets/{id}/files/{name}", api_datasets_put_file, api_datasets_before_file),
     POLL("/v1/datasets/{id}/items", api_items_list),
     POLL_AS("/v1/datasets/{id}/items/{n}/image", api_items_image, "image/png"),
+
+    LIST("/v1/weights", api_weights_list),
+    WRITE("POST", "/v1/weights", api_weights_post, HTTP_BODY_JSON),
+    POLL("/v1/weights/{id}", api_weights_get),
+    WRITE("PATCH", "/v1/weights/{id}", api_weights_patch, HTTP_BODY_JSON),
+    WRITE("DELETE", "/v1/weights/{id}", api_weights_delete, HTTP_BODY_NONE),
+    UPLOAD("/v1/weights/{id}/files/{name}", api_weights_put_file, api_weights_before_file),
+    POLL("/v1/weights/{id}/tensors", api_weights_tensors),
+    READ_AS("/v1/weights/{id}/content", api_weights_content, "application/octet-stream"),
 
     READ("/v1/experiments", api_experiments_list),
     WRITE("POST", "/v1/experiments", api_experiments_post, HTTP_BODY_JSON),

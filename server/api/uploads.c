@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * PUT /v1/datasets/{id}/files/{name}: the bytes of a declared file, whole or piece by piece. The
+ * PUT .../{id}/files/{name} of an asset: the bytes of a declared file, whole or piece by piece. The
  * offset of a piece must be where the server stands; a 409 says where that is.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "server/api/datasets_internal.h"
+#include "server/api/assets_internal.h"
 #include "server/api/handlers_internal.h"
 
 enum { PIECE = 1 << 20 };
@@ -46,13 +46,14 @@ enum sv_status api_upload_fd(struct api_ctx *ctx, const struct store_scope *scop
             break;
         }
         left -= (int64_t)want;
-        struct store_upload piece = {.dataset_id = upload->dataset_id,
+        struct store_upload piece = {.asset = upload->asset,
+                                     .id = upload->id,
                                      .file = upload->file,
                                      .offset = offset,
                                      .data = buffer,
                                      .size = want,
                                      .final = upload->final && left == 0};
-        st = store_dataset_upload(ctx->store, scope, &piece, out_received, err);
+        st = store_asset_upload(ctx->store, scope, &piece, out_received, err);
         offset += (int64_t)want;
     } while (st == SV_OK && left > 0);
     free(buffer);
@@ -74,24 +75,13 @@ static const struct http_param PUT_PARAMS[] = {
 
 /* The declared file as it stands, or 404. Strings are good until memory is cleared. */
 static enum sv_status find_file(struct api_ctx *ctx, const struct http_request *req,
-                                struct store_memory *memory, struct store_dataset *out_dataset,
-                                const struct store_dataset_file **out_file, struct sv_error *err)
+                                enum store_asset asset, struct store_memory *memory,
+                                struct store_asset_file *out_file, struct sv_error *err)
 {
     struct store_scope scope;
-    const char *name = http_path(req, "name");
     api_scope(req, &scope);
-    enum sv_status st =
-        store_dataset_get(ctx->store, &scope, http_path(req, "id"), memory, out_dataset, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    for (size_t i = 0; i < out_dataset->n_files; i++) {
-        if (strcmp(out_dataset->files[i].name, name) == 0) {
-            *out_file = &out_dataset->files[i];
-            return SV_OK;
-        }
-    }
-    return sv_fail(err, SV_ERR_NOT_FOUND, "the data set declares no such file");
+    return store_asset_file_get(ctx->store, &scope, asset, http_path(req, "id"),
+                                http_path(req, "name"), memory, out_file, err);
 }
 
 static enum sv_status wrong_offset(struct http_response *resp, int64_t received,
@@ -103,67 +93,64 @@ static enum sv_status wrong_offset(struct http_response *resp, int64_t received,
 }
 
 /* Before the body: refuse what cannot be taken, so that gigabytes are not sent in vain. */
-enum sv_status api_files_before(void *state, const struct http_request *req,
-                                struct http_response *out_resp, struct sv_error *err)
+static enum sv_status before_file(struct api_ctx *ctx, const struct http_request *req,
+                                  struct http_response *resp, enum store_asset asset,
+                                  struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
     struct put_query query = {.final = -1};
     struct store_memory memory = {0};
-    struct store_dataset dataset;
-    const struct store_dataset_file *file;
+    struct store_asset_file found;
     enum sv_status st = http_query_decode(req, PUT_PARAMS, API_COUNT(PUT_PARAMS), &query, err);
     if (st == SV_OK) {
-        st = find_file(ctx, req, &memory, &dataset, &file, err);
+        st = find_file(ctx, req, asset, &memory, &found, err);
     }
-    if (st == SV_OK && file->complete) {
+    if (st == SV_OK && found.file.complete) {
         st = sv_fail(err, SV_ERR_WRONG_STATE, "the file is complete");
     }
-    if (st == SV_OK && file->received_size != query.offset) {
-        st = wrong_offset(out_resp, file->received_size, err);
+    if (st == SV_OK && found.file.received_size != query.offset) {
+        st = wrong_offset(resp, found.file.received_size, err);
     }
     store_memory_clear(&memory);
     return st;
 }
 
 static enum sv_status answer(struct api_ctx *ctx, const struct http_request *req,
-                             struct http_response *resp, struct sv_error *err)
+                             struct http_response *resp, enum store_asset asset,
+                             struct sv_error *err)
 {
     struct store_memory memory = {0};
-    struct store_dataset dataset;
-    const struct store_dataset_file *file;
-    enum sv_status st = find_file(ctx, req, &memory, &dataset, &file, err);
+    struct store_asset_file found;
+    enum sv_status st = find_file(ctx, req, asset, &memory, &found, err);
     if (st == SV_OK) {
-        bool all = strcmp(dataset.state, "uploading") != 0;
+        bool all = strcmp(found.state, "uploading") != 0;
         st = http_response_json_take(resp, all ? 202 : 200,
-                                     json_pack("{s:s, s:I, s:b, s:s}", "name", file->name,
-                                               "received", (json_int_t)file->received_size,
-                                               "complete", file->complete ? 1 : 0, "state",
-                                               dataset.state));
+                                     json_pack("{s:s, s:I, s:b, s:s}", "name", found.file.name,
+                                               "received", (json_int_t)found.file.received_size,
+                                               "complete", found.file.complete ? 1 : 0, "state",
+                                               found.state));
     }
     store_memory_clear(&memory);
     return st;
 }
 
-/* PUT /v1/datasets/{id}/files/{name}: 200, 202 when it was the last one and the check begins; 404;
- * 409 offset or state; 413; 415; 422 size or digest differ. */
-enum sv_status api_files_put(void *state, const struct http_request *req,
-                             struct http_response *out_resp, struct sv_error *err)
+static enum sv_status put_file(struct api_ctx *ctx, const struct http_request *req,
+                               struct http_response *resp, enum store_asset asset,
+                               struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
     struct put_query query = {.final = -1};
     struct store_scope scope;
     struct store_memory memory = {0};
-    struct store_dataset dataset;
-    const struct store_dataset_file *file;
+    struct store_asset_file found;
     int64_t received = 0;
     enum sv_status st = http_query_decode(req, PUT_PARAMS, API_COUNT(PUT_PARAMS), &query, err);
     if (st == SV_OK) {
-        st = find_file(ctx, req, &memory, &dataset, &file, err);
+        st = find_file(ctx, req, asset, &memory, &found, err);
     }
     if (st == SV_OK) {
-        bool open_end = file->declared_size < 0;
-        struct api_upload upload = {.dataset_id = dataset.id,
-                                    .file = file->name,
+        bool open_end = found.file.declared_size < 0;
+        struct api_upload upload = {.asset = asset,
+                                    .id = http_path(req, "id"),
+                                    .file = found.file.name,
                                     .fd = req->body_fd,
                                     .offset = query.offset,
                                     .size = (int64_t)req->body_size,
@@ -173,7 +160,23 @@ enum sv_status api_files_put(void *state, const struct http_request *req,
     }
     store_memory_clear(&memory);
     if (st == SV_ERR_RANGE) {
-        return wrong_offset(out_resp, received, err);
+        return wrong_offset(resp, received, err);
     }
-    return st == SV_OK ? answer(ctx, req, out_resp, err) : st;
+    return st == SV_OK ? answer(ctx, req, resp, asset, err) : st;
 }
+
+/* PUT .../{id}/files/{name}: 200, 202 when it was the last one and the check begins; 404; 409
+ * offset or state; 413; 415; 422 size or digest differ. */
+#define FILE_HANDLERS(name, asset)                                                                 \
+    enum sv_status api_##name##_before_file(void *state, const struct http_request *req,           \
+                                            struct http_response *out_resp, struct sv_error *err)  \
+    {                                                                                              \
+        return before_file(state, req, out_resp, asset, err);                                      \
+    }                                                                                              \
+    enum sv_status api_##name##_put_file(void *state, const struct http_request *req,              \
+                                         struct http_response *out_resp, struct sv_error *err)     \
+    {                                                                                              \
+        return put_file(state, req, out_resp, asset, err);                                         \
+    }
+FILE_HANDLERS(datasets, STORE_DATASET)
+FILE_HANDLERS(weights, STORE_WEIGHTS)

@@ -1,94 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Data sets as people see them: declared, shown, listed, renamed, deleted. Uploads are in
- * dataset_upload.c, the import task in imports.c.
+ * What is special about data sets; the rest is in asset.c, asset_upload.c and imports.c.
  */
 #include "server/store/datasets.h"
 
-#include "server/store/list_internal.h"
-#include "server/store/touch_internal.h"
-
-enum { FILES_MAX = 64 };
+#include "server/store/asset_internal.h"
 
 /* ---- creating ---- */
 
-struct create {
-    const struct store_scope *scope;
-    const struct store_dataset_new *dataset;
-    const struct store_idempotency *idempotency;
-    char id[SV_ID_SIZE];
-    char blob_ids[FILES_MAX][SV_ID_SIZE];
-    struct store_created created;
-};
-
-static enum sv_status insert_dataset(struct store_conn *conn, const struct create *create,
-                                     struct sv_error *err)
+static void add_new(struct sql_params *params, const void *what)
 {
-    const struct store_dataset_new *dataset = create->dataset;
-    struct sql_params params = {0};
-    sql_text(&params, create->id);
-    sql_text(&params, create->scope->project_id);
-    sql_text(&params, dataset->name);
-    sql_text(&params, dataset->kind);
-    sql_text(&params, dataset->layout);
-    sql_text(&params, dataset->options);
-    sql_text(&params, dataset->notes ? dataset->notes : "");
-    sql_text(&params, create->scope->actor);
-    enum sv_status st = sql_run(conn,
-                                "insert into dataset (id, project_id, name, kind, layout, options,"
-                                " notes, created_by) values ($1, $2, $3, $4, $5, $6, $7, $8)",
-                                &params, NULL, err);
-    if (st == SV_ERR_CONFLICT) {
-        return sv_fail_at(err, SV_ERR_CONFLICT, "/name", "a data set of this name exists already");
-    }
-    return st;
-}
-
-static enum sv_status insert_file(struct store_conn *conn, const struct create *create, size_t i,
-                                  struct sv_error *err)
-{
-    const struct store_dataset_file *file = &create->dataset->files[i];
-    struct sql_params params = {0};
-    sql_text(&params, create->id);
-    sql_text(&params, file->name);
-    sql_int(&params, (int64_t)i);
-    sql_text(&params, create->scope->project_id);
-    sql_text(&params, create->blob_ids[i]);
-    sql_int(&params, file->declared_size);
-    sql_text_or_null(&params, file->sha256);
-    enum sv_status st =
-        sql_run(conn,
-                "with b as (insert into blob (id, project_id) values ($5, $4))"
-                " insert into dataset_file (dataset_id, name, n, project_id, blob_id,"
-                " declared_size, declared_sha256) values ($1, $2, $3, $4, $5,"
-                " nullif($6::bigint, -1), decode($7, 'hex'))",
-                &params, NULL, err);
-    if (st == SV_ERR_CONFLICT) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/files", "two files have the same name");
-    }
-    return st;
-}
-
-static enum sv_status create_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
-{
-    struct create *create = ctx;
-    bool done = false;
-    struct store_creation creation = {.project_id = create->scope->project_id,
-                                      .idempotency = create->idempotency,
-                                      .resource = "dataset",
-                                      .exists = "select 1 from dataset where id = $1",
-                                      .new_id = create->id};
-    enum sv_status st = store_create_begin(conn, &creation, &create->created, &done, err);
-    if (st != SV_OK || done) {
-        return st;
-    }
-    st = insert_dataset(conn, create, err);
-    for (size_t i = 0; st == SV_OK && i < create->dataset->n_files; i++) {
-        st = insert_file(conn, create, i, err);
-    }
-    return st == SV_OK
-               ? store_dataset_touch(conn, create->id, "dataset_created", create->scope->actor, err)
-               : st;
+    const struct store_dataset_new *dataset = what;
+    sql_text(params, dataset->name);
+    sql_text(params, dataset->kind);
+    sql_text(params, dataset->layout);
+    sql_text(params, dataset->options);
+    sql_text(params, dataset->notes ? dataset->notes : "");
 }
 
 enum sv_status store_dataset_create(struct store *store, const struct store_scope *scope,
@@ -96,20 +23,17 @@ enum sv_status store_dataset_create(struct store *store, const struct store_scop
                                     const struct store_idempotency *idempotency,
                                     struct store_created *out_created, struct sv_error *err)
 {
-    if (dataset->n_files < 1 || dataset->n_files > FILES_MAX) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/files", "a data set has 1 to %d files",
-                          FILES_MAX);
-    }
-    struct create create = {.scope = scope, .dataset = dataset, .idempotency = idempotency};
-    sv_id_make(create.id);
-    for (size_t i = 0; i < dataset->n_files; i++) {
-        sv_id_make(create.blob_ids[i]);
-    }
-    enum sv_status st = store_tx_run(store, "dataset_create", create_tx, &create, err);
-    if (st == SV_OK) {
-        *out_created = create.created;
-    }
-    return st;
+    struct store_asset_new asset = {
+        .asset = STORE_DATASET,
+        .scope = scope,
+        .idempotency = idempotency,
+        .files = dataset->files,
+        .n_files = dataset->n_files,
+        .insert = "insert into dataset (id, project_id, created_by, name, kind, layout, options,"
+                  " notes) values ($1, $2, $3, $4, $5, $6, $7, $8)",
+        .add = add_new,
+        .what = dataset};
+    return store_asset_create(store, &asset, out_created, err);
 }
 
 /* ---- reading ---- */
@@ -179,34 +103,16 @@ static const struct store_resource DATASETS = {
     .read_one = read_whole,
 };
 
-static void read_file(struct sql_reader *r, void *row)
-{
-    struct store_dataset_file *out = row;
-    out->name = sql_read_text(r);
-    out->declared_size = sql_read_int(r);
-    sql_read_digest(r, out->sha256);
-    out->received_size = sql_read_int(r);
-    out->complete = sql_read_bool(r);
-}
-
 enum sv_status store_dataset_get(struct store *store, const struct store_scope *scope,
                                  const char *id, struct store_memory *memory,
                                  struct store_dataset *out_dataset, struct sv_error *err)
 {
-    static const struct store_shape FILE_SHAPE = {sizeof(struct store_dataset_file), read_file};
     struct store_dataset dataset;
     struct store_rows files;
-    struct sql_params params = {0};
     enum sv_status st = store_one_read(store, &DATASETS, scope, id, memory, &dataset, err);
-    if (st != SV_OK) {
-        return st;
+    if (st == SV_OK) {
+        st = store_asset_files(store, STORE_DATASET, id, memory, &files, err);
     }
-    sql_text(&params, id);
-    st = store_read_rows(store,
-                         "select name, coalesce(declared_size, -1), declared_sha256,"
-                         " received_size, complete from dataset_file where dataset_id = $1"
-                         " order by n",
-                         &params, &FILE_SHAPE, memory, &files, err);
     if (st == SV_OK) {
         dataset.files = files.rows;
         dataset.n_files = files.n;
@@ -231,90 +137,33 @@ enum sv_status store_datasets_list(struct store *store, const struct store_scope
     return st;
 }
 
-/* ---- changing ---- */
+/* ---- the end of its import ---- */
 
-struct change {
-    const struct store_scope *scope;
-    const char *id, *name, *notes;
-};
-
-static enum sv_status patch_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+static void add_ready(struct sql_params *params, const void *what)
 {
-    const struct change *change = ctx;
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    sql_text(&params, change->id);
-    sql_text(&params, change->scope->project_id);
-    sql_text(&params, change->name);
-    sql_text(&params, change->notes);
-    enum sv_status st = sql_run(conn,
-                                "update dataset set name = coalesce($3, name), notes ="
-                                " coalesce($4, notes) where id = $1 and project_id = $2",
-                                &params, &rows, err);
-    if (st == SV_ERR_CONFLICT) {
-        return sv_fail_at(err, SV_ERR_CONFLICT, "/name", "a data set of this name exists already");
+    const struct store_dataset_ready *ready = what;
+    sql_text(params, ready->report);
+    sql_text(params, ready->digest);
+    sql_text(params, ready->prepared_blob_id);
+    const int64_t numbers[] = {ready->height,      ready->width,       ready->channels,
+                               ready->class_count, ready->train_count, ready->validation_count,
+                               ready->test_count};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        sql_int(params, numbers[i]);
     }
-    if (st != SV_OK) {
-        return st;
-    }
-    int affected = rows.affected;
-    sql_rows_clear(&rows);
-    if (affected == 0) {
-        return store_not_found("data set", err);
-    }
-    return store_dataset_touch(conn, change->id, "dataset_edited", change->scope->actor, err);
 }
 
-enum sv_status store_dataset_patch(struct store *store, const struct store_scope *scope,
-                                   const char *id, const char *name, const char *notes,
-                                   struct sv_error *err)
+enum sv_status store_dataset_ready(struct store *store, const struct store_import_claim *claim,
+                                   const struct store_dataset_ready *result, struct sv_error *err)
 {
-    enum sv_status st = store_id_check(id, "data set", err);
-    struct change change = {.scope = scope, .id = id, .name = name, .notes = notes};
-    return st == SV_OK ? store_tx_run(store, "dataset_patch", patch_tx, &change, err) : st;
-}
-
-/* Locks the row first, so that a claim of the import and the deletion cannot pass each other. */
-static enum sv_status delete_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
-{
-    const struct change *change = ctx;
-    struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    sql_text(&params, change->id);
-    sql_text(&params, change->scope->project_id);
-    enum sv_status st = sql_run(conn,
-                                "select worker_id is not null from dataset where id = $1 and"
-                                " project_id = $2 for update",
-                                &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    struct sql_reader reader = {.rows = &rows};
-    bool found = rows.n > 0;
-    bool importing = found && sql_read_bool(&reader);
-    sql_rows_clear(&rows);
-    if (!found) {
-        return conn->repeated ? SV_OK : store_not_found("data set", err);
-    }
-    if (importing) {
-        return sv_fail(err, SV_ERR_WRONG_STATE, "the data set is being imported; try again later");
-    }
-    st = store_dataset_touch(conn, change->id, "dataset_deleted", change->scope->actor, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    sql_text(&params, change->id);
-    st = sql_run(conn, "delete from dataset where id = $1", &params, NULL, err);
-    if (st == SV_ERR_CONFLICT) {
-        return sv_fail(err, SV_ERR_CONFLICT, "jobs refer to the data set");
-    }
-    return st;
-}
-
-enum sv_status store_dataset_delete(struct store *store, const struct store_scope *scope,
-                                    const char *id, struct sv_error *err)
-{
-    enum sv_status st = store_id_check(id, "data set", err);
-    struct change change = {.scope = scope, .id = id};
-    return st == SV_OK ? store_tx_run(store, "dataset_delete", delete_tx, &change, err) : st;
+    struct store_import_end end = {
+        .claim = claim,
+        .set = "state = 'ready', finished_at = clock_timestamp(), progress = 1, report = $4,"
+               " digest = decode($5, 'hex'), prepared_blob_id = $6, height = $7, width = $8,"
+               " channels = $9, class_count = $10, train_count = $11, validation_count = $12,"
+               " test_count = $13",
+        .what = "ready",
+        .add = add_ready,
+        .row = result};
+    return store_import_conclude(store, &end, err);
 }

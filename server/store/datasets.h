@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Data sets: declared with their files, filled by uploads at an offset, then checked by an import
- * task (imports.h).
- *
- *   uploading --last byte of the last file--> checking --import--> ready | refused
- *
- * Names are unique in a project (SV_ERR_CONFLICT). A data set that a job refers to cannot be
- * deleted.
+ * Data sets: assets (assets.h) whose import makes a prepared set.
  */
 #ifndef STORE_DATASETS_H
 #define STORE_DATASETS_H
 
-#include "server/store/store.h"
-
-struct store_dataset_file {
-    const char *name;
-    int64_t declared_size; /* -1: not declared */
-    char sha256[65];       /* declared; "" if not */
-    int64_t received_size;
-    bool complete;
-};
+#include "server/store/assets.h"
+#include "server/store/imports.h"
 
 struct store_dataset {
     char id[SV_ID_SIZE];
@@ -41,7 +28,7 @@ struct store_dataset {
     const char *created_by;
     char created_at[STORE_TIME_SIZE], updated_at[STORE_TIME_SIZE];
     char finished_at[STORE_TIME_SIZE]; /* "" before ready or refused */
-    struct store_dataset_file *files;
+    struct store_file *files;
     size_t n_files;
 };
 struct store_dataset_list {
@@ -52,9 +39,9 @@ struct store_dataset_list {
 
 struct store_dataset_new {
     const char *name, *kind, *layout, *notes;
-    const char *options;                    /* JSON or NULL */
-    const struct store_dataset_file *files; /* name, declared_size, sha256 */
-    size_t n_files;                         /* 1 to 64, names unique */
+    const char *options;            /* JSON or NULL */
+    const struct store_file *files; /* name, declared_size, sha256 */
+    size_t n_files;                 /* 1 to 64, names unique */
 };
 
 /* idempotency may be NULL. */
@@ -82,33 +69,17 @@ store_datasets_list(struct store *store, const struct store_scope *scope,
                     struct store_memory *memory, struct store_dataset_list *out_list,
                     struct sv_error *err);
 
-/* name or notes NULL: left as is. */
-SV_MUST_CHECK enum sv_status store_dataset_patch(struct store *store,
-                                                 const struct store_scope *scope, const char *id,
-                                                 const char *name, const char *notes,
-                                                 struct sv_error *err);
-/* SV_ERR_CONFLICT while a job refers to it, SV_ERR_WRONG_STATE while it is being imported. */
-SV_MUST_CHECK enum sv_status store_dataset_delete(struct store *store,
-                                                  const struct store_scope *scope, const char *id,
-                                                  struct sv_error *err);
-
-/* One piece of an upload. */
-struct store_upload {
-    const char *dataset_id;
-    const char *file; /* declared name */
-    int64_t offset;   /* must be where the file stands */
-    const void *data;
-    size_t size; /* any; larger than 1 MiB is cut up inside */
-    bool final;  /* this ends the file */
+/* What the import of one came to. */
+struct store_dataset_ready {
+    const char *report; /* JSON */
+    char digest[65];    /* of the prepared content */
+    const char *prepared_blob_id;
+    int64_t height, width, channels, class_count;
+    int64_t train_count, validation_count, test_count;
 };
-/* Appends. *out_received (not NULL) is where the file stands after the call, set on SV_ERR_RANGE
- * too. A file ends by `final` or when the declared size is reached; when the last one ends, the
- * data set becomes `checking`. SV_ERR_RANGE: the offset is not where the file stands.
- * SV_ERR_INVALID_FIELD: size or SHA-256 differ from the declaration (the file starts again at 0).
- * SV_ERR_WRONG_STATE: the file or the data set is complete. SV_ERR_TOO_LARGE: above 4 GiB. */
-SV_MUST_CHECK enum sv_status store_dataset_upload(struct store *store,
-                                                  const struct store_scope *scope,
-                                                  const struct store_upload *upload,
-                                                  int64_t *out_received, struct sv_error *err);
+SV_MUST_CHECK enum sv_status store_dataset_ready(struct store *store,
+                                                 const struct store_import_claim *claim,
+                                                 const struct store_dataset_ready *result,
+                                                 struct sv_error *err);
 
 #endif

@@ -18,6 +18,7 @@ static void read_event(struct sql_reader *r, void *row)
     sql_read_id(r, out->job_id);
     sql_read_id(r, out->trial_id);
     sql_read_id(r, out->dataset_id);
+    sql_read_id(r, out->weights_id);
     out->revision = sql_read_int(r);
     out->detail = sql_read_text(r);
     out->actor = sql_read_text(r);
@@ -59,11 +60,12 @@ enum sv_status store_events_read(struct store *store, const struct store_scope *
     sql_int(&params, after);
     sql_text(&params, job_id);
     sql_int(&params, (int64_t)(limit < EVENTS_MAX ? limit : EVENTS_MAX));
-    st = store_read_rows(store,
-                         "select id, kind, job_id, trial_id, dataset_id, revision, detail, actor,"
-                         " rfc3339(created_at) from event where project_id = $1 and id > $2 and"
-                         " ($3::text is null or job_id = ($3::text)::uuid) order by id limit $4",
-                         &params, &SHAPE, memory, &found, err);
+    st = store_read_rows(
+        store,
+        "select id, kind, job_id, trial_id, dataset_id, weights_id, revision, detail, actor,"
+        " rfc3339(created_at) from event where project_id = $1 and id > $2 and"
+        " ($3::text is null or job_id = ($3::text)::uuid) order by id limit $4",
+        &params, &SHAPE, memory, &found, err);
     if (st == SV_OK && after > 0) {
         st = find_gap(store, after, &list.gap, err);
     }
@@ -93,11 +95,24 @@ enum sv_status store_events_latest(struct store *store, const struct store_scope
 
 /* ---- revisions ---- */
 
-/* Jobs (rank 0) then data sets (rank 1), each by number; the cursor's key is the rank. */
+/* What has revisions, by enum store_subject, which is the rank below too. */
+static const struct {
+    const char *what, *one;
+} SUBJECTS[] = {
+    [STORE_SUBJECT_JOB] = {"job", "select revision from job where id = $1 and project_id = $2"},
+    [STORE_SUBJECT_DATASET] = {"data set",
+                               "select revision from dataset where id = $1 and project_id = $2"},
+    [STORE_SUBJECT_WEIGHTS] = {"weights",
+                               "select revision from weights where id = $1 and project_id = $2"},
+};
+
+/* Jobs (rank 0), data sets (1), weights (2), each by number; the cursor's key is the rank. */
 static const char REVISIONS[] =
-    "select r.number, r.rank::text, r.rank = 0, r.id, r.project_id, r.revision from (select 0 as"
+    "select r.number, r.rank::text, r.rank::bigint, r.id, r.project_id, r.revision from (select 0 "
+    "as"
     " rank, number, id, project_id, revision, updated_at from job union all select 1, number, id,"
-    " project_id, revision, updated_at from dataset) r where ($1::text is null or r.updated_at >="
+    " project_id, revision, updated_at from dataset union all select 2, number, id, project_id,"
+    " revision, updated_at from weights) r where ($1::text is null or r.updated_at >="
     " ($1::text)::timestamptz) and (not $2::boolean or (r.rank, r.number) >"
     " (($4::text)::integer, $3::bigint)) order by r.rank, r.number limit $5";
 
@@ -128,7 +143,7 @@ enum sv_status store_revisions_read(struct store *store, const char *since,
         struct store_change *change = &list.rows[i];
         int64_t number = sql_read_int(&r);
         const char *rank = sql_read_text(&r);
-        change->subject = sql_read_bool(&r) ? STORE_SUBJECT_JOB : STORE_SUBJECT_DATASET;
+        change->subject = (enum store_subject)sql_read_int(&r);
         sql_read_id(&r, change->id);
         sql_read_id(&r, change->project_id);
         change->revision = sql_read_int(&r);
@@ -145,33 +160,28 @@ enum sv_status store_revisions_read(struct store *store, const char *since,
     return st;
 }
 
+static void read_revision(struct sql_reader *r, void *row)
+{
+    int64_t *revision = row;
+    *revision = sql_read_int(r);
+}
+
 enum sv_status store_revision_get(struct store *store, const struct store_scope *scope,
                                   enum store_subject subject, const char *id, int64_t *out_revision,
                                   struct sv_error *err)
 {
-    bool is_job = subject == STORE_SUBJECT_JOB;
-    const char *what = is_job ? "job" : "data set";
+    static const struct store_shape SHAPE = {sizeof(int64_t), read_revision};
+    const char *what = SUBJECTS[subject].what;
     enum sv_status st = store_id_check(id, what, err);
     if (st != SV_OK) {
         return st;
     }
+    struct store_memory memory = {0};
     struct sql_params params = {0};
-    struct sql_rows rows = {0};
     sql_text(&params, id);
     sql_text(&params, scope->project_id);
-    st = store_query(store,
-                     is_job ? "select revision from job where id = $1 and project_id = $2"
-                            : "select revision from dataset where id = $1 and project_id = $2",
-                     &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    if (rows.n > 0) {
-        struct sql_reader r = {.rows = &rows};
-        *out_revision = sql_read_int(&r);
-    } else {
-        st = store_not_found(what, err);
-    }
-    sql_rows_clear(&rows);
+    st = store_read_row(store, SUBJECTS[subject].one, &params, &SHAPE, what, &memory, out_revision,
+                        err);
+    store_memory_clear(&memory);
     return st;
 }

@@ -13,7 +13,8 @@ struct store_event {
     int64_t id;
     const char *kind; /* "job_submitted", "trial_cancel", "trial_completed", "points" ... */
     char job_id[SV_ID_SIZE], trial_id[SV_ID_SIZE], dataset_id[SV_ID_SIZE]; /* "" = none */
-    int64_t revision;   /* of the job or data set */
+    char weights_id[SV_ID_SIZE];
+    int64_t revision;   /* of the job, data set or weights */
     const char *detail; /* JSON or NULL */
     const char *actor;
     char created_at[STORE_TIME_SIZE];
@@ -34,9 +35,9 @@ SV_MUST_CHECK enum sv_status store_events_latest(struct store *store,
                                                  const struct store_scope *scope, int64_t *out_id,
                                                  struct sv_error *err);
 
-enum store_subject { STORE_SUBJECT_JOB, STORE_SUBJECT_DATASET };
+enum store_subject { STORE_SUBJECT_JOB, STORE_SUBJECT_DATASET, STORE_SUBJECT_WEIGHTS };
 
-/* A job or data set stands at this revision now. */
+/* A job, data set or weights stand at this revision now. */
 struct store_change {
     enum store_subject subject;
     char id[SV_ID_SIZE];
@@ -45,9 +46,10 @@ struct store_change {
     int64_t event_id; /* 0 when read by store_revisions_read */
 };
 
-/* Revisions of jobs and data sets in order of last change: those changed at or after `since` (RFC
- * 3339, NULL: all), in pages. For filling the map after LISTEN (in this order, so that nothing is
- * missed). *out_next is "" at the end, else the `after` of the next call; `after` NULL at first. */
+/* Revisions of jobs, data sets and weights in order of last change: those changed at or after
+ * `since` (RFC 3339, NULL: all), in pages. For filling the map after LISTEN (in this order, so that
+ * nothing is missed). *out_next is "" at the end, else the `after` of the next call; `after` NULL
+ * at first. */
 struct store_change_list {
     struct store_change *rows;
     size_t n;

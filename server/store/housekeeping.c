@@ -108,8 +108,11 @@ static const char COUNTERS[] =
     " coalesce(sum(failed_count), 0)::bigint, (select count(*) from attempt), (select count(*) from"
     " attempt where outcome in ('lost', 'crashed')), count(*), (select count(*) from dataset where"
     " state = 'ready'), (select count(*) from dataset where state = 'checking' and worker_id is"
-    " null), (select count(*) from dataset where worker_id is not null), (select count(*) from"
-    " worker where stopped_at is null and heartbeat_at > now() - interval '1 minute'),"
+    " null), (select count(*) from weights where state = 'ready'), (select count(*) from weights"
+    " where state = 'checking' and worker_id is null), (select count(*) from dataset where"
+    " worker_id is not null) + (select count(*) from weights where worker_id is not null),"
+    " (select count(*) from worker where stopped_at is null and heartbeat_at > now() - interval '1 "
+    "minute'),"
     " (select count(*) from blob), (select coalesce(sum(size), 0)::bigint from blob), (select"
     " count(*) from event), (select coalesce(extract(epoch from now() - min(queued_at)), 0)::float8"
     " from trial where state = 'queued' and not held),"
@@ -130,6 +133,7 @@ enum sv_status store_counters_read(struct store *store, struct store_counters *o
                                &out_counters->trials_failed,   &out_counters->attempts,
                                &out_counters->attempts_lost,   &out_counters->jobs,
                                &out_counters->datasets_ready,  &out_counters->datasets_waiting,
+                               &out_counters->weights_ready,   &out_counters->weights_waiting,
                                &out_counters->imports_running, &out_counters->workers,
                                &out_counters->blobs,           &out_counters->blob_bytes,
                                &out_counters->events};

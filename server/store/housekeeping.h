@@ -27,7 +27,8 @@ struct store_counters {
     int64_t trials_queued, trials_running, trials_paused; /* now */
     int64_t trials_completed, trials_stopped, trials_cancelled, trials_failed;
     int64_t attempts, attempts_lost;
-    int64_t jobs, datasets_ready, datasets_waiting, imports_running;
+    int64_t jobs, datasets_ready, datasets_waiting, weights_ready, weights_waiting;
+    int64_t imports_running;
     int64_t workers; /* heard of within the last minute */
     int64_t blobs, blob_bytes, events;
     double oldest_queued_s; /* age of the oldest claimable trial; 0: none */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Import tasks. A data set in state checking waits while worker_id is null; a claim sets it, raises
- * the fence and counts an attempt. Every end names dataset, fence and worker in its UPDATE.
+ * Import tasks. An asset in state checking waits while worker_id is null; a claim sets it, raises
+ * the fence and counts an attempt. Every end names asset, fence and worker in its UPDATE.
  */
 #include "server/store/imports.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "server/store/list_internal.h"
-#include "server/store/touch_internal.h"
+#include "server/store/asset_internal.h"
 
 struct claim {
     const char *worker_id;
@@ -24,12 +23,12 @@ static enum sv_status read_files(struct store_conn *conn, struct claim *claim, s
     struct store_claimed_import *import = &claim->import;
     struct sql_params params = {0};
     struct sql_rows rows = {0};
-    sql_text(&params, import->claim.dataset_id);
+    sql_text(&params, import->claim.id);
     enum sv_status st =
-        sql_run(conn,
-                "select f.name, b.id, b.sha256, b.size from dataset_file f join blob b on b.id ="
-                " f.blob_id where f.dataset_id = $1 order by f.n",
-                &params, &rows, err);
+        store_asset_run(conn, import->claim.asset,
+                        "select f.name, b.id, b.sha256, b.size from {files} f join blob b on b.id ="
+                        " f.blob_id where f.{owner} = $1 order by f.n",
+                        &params, &rows, err);
     if (st != SV_OK) {
         return st;
     }
@@ -48,52 +47,75 @@ static enum sv_status read_files(struct store_conn *conn, struct claim *claim, s
     return store_memory_check(claim->memory, err);
 }
 
-static void read_claim(struct sql_rows *rows, struct claim *claim)
+static void read_claim(struct sql_rows *rows, enum store_asset asset, struct claim *claim)
 {
     struct sql_reader r = {.rows = rows, .memory = claim->memory};
     struct store_claimed_import *import = &claim->import;
-    sql_read_id(&r, import->claim.dataset_id);
+    import->claim.asset = asset;
+    sql_read_id(&r, import->claim.id);
     sql_read_id(&r, import->claim.project_id);
     import->claim.fence = sql_read_int(&r);
     memcpy(import->claim.worker_id, claim->worker_id, SV_ID_SIZE);
-    import->kind = sql_read_text(&r);
-    import->layout = sql_read_text(&r);
-    import->options = sql_read_text(&r);
+    import->setup = sql_read_text(&r);
     import->attempt = sql_read_int(&r);
     import->max_attempts = sql_read_int(&r);
 }
 
-static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+/* Takes the oldest of one kind that waits. */
+static enum sv_status claim_asset(struct store_conn *conn, enum store_asset asset,
+                                  struct claim *claim, struct sv_error *err)
 {
-    struct claim *claim = ctx;
     struct sql_params params = {0};
     struct sql_rows rows = {0};
     sql_text(&params, claim->worker_id);
     sql_int(&params, claim->lease_ms);
-    enum sv_status st =
-        sql_run(conn,
-                "with c as materialized (select id from dataset where state = 'checking' and"
-                " worker_id is null and not_before <= now() order by number"
-                " for no key update skip locked limit 1)"
-                " update dataset d set worker_id = $1, lease_until = clock_timestamp() +"
-                " $2 * interval '1 ms', fence = d.fence + 1, attempt = d.attempt + 1, progress = 0"
-                " from c where d.id = c.id returning d.id, d.project_id, d.fence, d.kind,"
-                " d.layout, d.options, d.attempt, d.max_attempts",
-                &params, &rows, err);
+    enum sv_status st = store_asset_run(
+        conn, asset,
+        "with c as materialized (select id from {table} where state = 'checking' and worker_id is"
+        " null and not_before <= now() order by number for no key update skip locked limit 1)"
+        " update {table} d set worker_id = $1, lease_until = clock_timestamp() +"
+        " $2 * interval '1 ms', fence = d.fence + 1, attempt = d.attempt + 1, progress = 0"
+        " from c where d.id = c.id returning d.id, d.project_id, d.fence, {setup}, d.attempt,"
+        " d.max_attempts",
+        &params, &rows, err);
+    if (st == SV_OK) {
+        claim->found = rows.n > 0;
+        if (claim->found) {
+            read_claim(&rows, asset, claim);
+        }
+        sql_rows_clear(&rows);
+    }
+    return st;
+}
+
+/* Kinds in which something waits, the one that waited longest first. */
+static const char WAITING[] =
+    "select w.kind::bigint from (select 0 as kind, updated_at from dataset where state = 'checking'"
+    " and worker_id is null and not_before <= now() union all select 1, updated_at from weights"
+    " where state = 'checking' and worker_id is null and not_before <= now()) w group by w.kind"
+    " order by min(w.updated_at)";
+
+static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+{
+    struct claim *claim = ctx;
+    struct sql_rows rows = {0};
+    claim->found = false;
+    enum sv_status st = sql_run(conn, WAITING, NULL, &rows, err);
     if (st != SV_OK) {
         return st;
     }
-    claim->found = rows.n > 0;
-    if (claim->found) {
-        read_claim(&rows, claim);
+    for (int i = 0; i < rows.n && st == SV_OK && !claim->found; i++) {
+        struct sql_reader r = {.rows = &rows, .row = i};
+        st = claim_asset(conn, (enum store_asset)sql_read_int(&r), claim, err);
     }
     sql_rows_clear(&rows);
-    if (!claim->found) {
-        return SV_OK;
+    if (st != SV_OK || !claim->found) {
+        return st;
     }
+    const struct store_import_claim *taken = &claim->import.claim;
     st = read_files(conn, claim, err);
-    return st == SV_OK ? store_dataset_touch(conn, claim->import.claim.dataset_id,
-                                             "dataset_importing", claim->worker_id, err)
+    return st == SV_OK ? store_asset_touch(conn, taken->asset, taken->id, "importing",
+                                           claim->worker_id, err)
                        : st;
 }
 
@@ -119,7 +141,7 @@ static enum sv_status lease_lost(struct sv_error *err)
 
 static void claim_params(const struct store_import_claim *claim, struct sql_params *params)
 {
-    sql_text(params, claim->dataset_id);
+    sql_text(params, claim->id);
     sql_int(params, claim->fence);
     sql_text(params, claim->worker_id);
 }
@@ -139,13 +161,13 @@ static enum sv_status beat_tx(struct store_conn *conn, void *ctx, struct sv_erro
     claim_params(beat->claim, &params);
     sql_int(&params, beat->lease_ms);
     sql_real(&params, round(beat->progress * 100) / 100);
-    enum sv_status st =
-        sql_run(conn,
-                "with o as (select progress from dataset where id = $1)"
-                " update dataset set lease_until = clock_timestamp() + $4 * interval '1 ms',"
-                " progress = $5 from o where id = $1 and fence = $2 and worker_id = $3"
-                " and state = 'checking' returning o.progress <> $5",
-                &params, &rows, err);
+    enum sv_status st = store_asset_run(
+        conn, beat->claim->asset,
+        "with o as (select progress from {table} where id = $1)"
+        " update {table} set lease_until = clock_timestamp() + $4 * interval '1 ms',"
+        " progress = $5 from o where id = $1 and fence = $2 and worker_id = $3"
+        " and state = 'checking' returning o.progress <> $5",
+        &params, &rows, err);
     if (st != SV_OK) {
         return st;
     }
@@ -156,8 +178,8 @@ static enum sv_status beat_tx(struct store_conn *conn, void *ctx, struct sv_erro
     if (!held) {
         return lease_lost(err);
     }
-    return moved ? store_dataset_touch(conn, beat->claim->dataset_id, "dataset_progress",
-                                       beat->claim->worker_id, err)
+    return moved ? store_asset_touch(conn, beat->claim->asset, beat->claim->id, "progress",
+                                     beat->claim->worker_id, err)
                  : SV_OK;
 }
 
@@ -170,25 +192,18 @@ enum sv_status store_import_heartbeat(struct store *store, const struct store_im
 
 /* ---- ends ---- */
 
-struct end {
-    const struct store_import_claim *claim;
-    const char *set;  /* assignments; parameters from $4 on */
-    const char *kind; /* of the event */
-    void (*add)(struct sql_params *params, const void *what);
-    const void *what;
-};
-
 /* An end whose COMMIT got no answer may have happened: then this fence has no worker any more. */
 static enum sv_status ended_before(struct store_conn *conn, const struct store_import_claim *claim,
                                    struct sv_error *err)
 {
     struct sql_params params = {0};
     struct sql_rows rows = {0};
-    sql_text(&params, claim->dataset_id);
+    sql_text(&params, claim->id);
     sql_int(&params, claim->fence);
     enum sv_status st =
-        sql_run(conn, "select 1 from dataset where id = $1 and fence = $2 and worker_id is null",
-                &params, &rows, err);
+        store_asset_run(conn, claim->asset,
+                        "select 1 from {table} where id = $1 and fence = $2 and worker_id is null",
+                        &params, &rows, err);
     if (st == SV_OK) {
         st = rows.n > 0 ? SV_OK : lease_lost(err);
         sql_rows_clear(&rows);
@@ -198,19 +213,19 @@ static enum sv_status ended_before(struct store_conn *conn, const struct store_i
 
 static enum sv_status end_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
 {
-    const struct end *end = ctx;
+    const struct store_import_end *end = ctx;
     char sql[1000];
     struct sql_params params = {0};
     struct sql_rows rows = {0};
     (void)snprintf(sql, sizeof sql,
-                   "update dataset set worker_id = null, lease_until = null, %s where id = $1 and"
+                   "update {table} set worker_id = null, lease_until = null, %s where id = $1 and"
                    " fence = $2 and worker_id = $3 and state = 'checking'",
                    end->set);
     claim_params(end->claim, &params);
     if (end->add) {
-        end->add(&params, end->what);
+        end->add(&params, end->row);
     }
-    enum sv_status st = sql_run(conn, sql, &params, &rows, err);
+    enum sv_status st = store_asset_run(conn, end->claim->asset, sql, &params, &rows, err);
     if (st != SV_OK) {
         return st;
     }
@@ -219,36 +234,15 @@ static enum sv_status end_tx(struct store_conn *conn, void *ctx, struct sv_error
     if (affected == 0) {
         return conn->repeated ? ended_before(conn, end->claim, err) : lease_lost(err);
     }
-    return store_dataset_touch(conn, end->claim->dataset_id, end->kind, end->claim->worker_id, err);
+    return store_asset_touch(conn, end->claim->asset, end->claim->id, end->what,
+                             end->claim->worker_id, err);
 }
 
-static void add_ready(struct sql_params *params, const void *what)
+enum sv_status store_import_conclude(struct store *store, const struct store_import_end *end,
+                                     struct sv_error *err)
 {
-    const struct store_import_ready *ready = what;
-    sql_text(params, ready->report);
-    sql_text(params, ready->digest);
-    sql_text(params, ready->prepared_blob_id);
-    const int64_t numbers[] = {ready->height,      ready->width,       ready->channels,
-                               ready->class_count, ready->train_count, ready->validation_count,
-                               ready->test_count};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        sql_int(params, numbers[i]);
-    }
-}
-
-enum sv_status store_import_ready(struct store *store, const struct store_import_claim *claim,
-                                  const struct store_import_ready *result, struct sv_error *err)
-{
-    struct end end = {
-        .claim = claim,
-        .set = "state = 'ready', finished_at = clock_timestamp(), progress = 1, report = $4,"
-               " digest = decode($5, 'hex'), prepared_blob_id = $6, height = $7, width = $8,"
-               " channels = $9, class_count = $10, train_count = $11, validation_count = $12,"
-               " test_count = $13",
-        .kind = "dataset_ready",
-        .add = add_ready,
-        .what = result};
-    return store_tx_run(store, "import_ready", end_tx, &end, err);
+    struct store_import_end copy = *end;
+    return store_tx_run(store, "import_end", end_tx, &copy, err);
 }
 
 struct refusal {
@@ -266,13 +260,14 @@ enum sv_status store_import_refused(struct store *store, const struct store_impo
                                     const char *text, const char *report, struct sv_error *err)
 {
     struct refusal refusal = {.text = text, .report = report};
-    struct end end = {.claim = claim,
-                      .set = "state = 'refused', finished_at = clock_timestamp(), error_text = $4,"
-                             " report = $5",
-                      .kind = "dataset_refused",
-                      .add = add_refusal,
-                      .what = &refusal};
-    return store_tx_run(store, "import_refused", end_tx, &end, err);
+    struct store_import_end end = {
+        .claim = claim,
+        .set = "state = 'refused', finished_at = clock_timestamp(), error_text = $4,"
+               " report = $5",
+        .what = "refused",
+        .add = add_refusal,
+        .row = &refusal};
+    return store_import_conclude(store, &end, err);
 }
 
 static void add_text(struct sql_params *params, const void *what)
@@ -283,23 +278,23 @@ static void add_text(struct sql_params *params, const void *what)
 enum sv_status store_import_crashed(struct store *store, const struct store_import_claim *claim,
                                     const char *text, struct sv_error *err)
 {
-    struct end end = {
+    struct store_import_end end = {
         .claim = claim,
         .set = "state = case when attempt < max_attempts then 'checking' else 'refused' end,"
                " finished_at = case when attempt < max_attempts then null else clock_timestamp()"
                " end, error_text = case when attempt < max_attempts then null else $4 end,"
                " not_before = now() + least(attempt, 6) * interval '2 s'",
-        .kind = "dataset_import_crashed",
+        .what = "import_crashed",
         .add = add_text,
-        .what = text};
-    return store_tx_run(store, "import_crashed", end_tx, &end, err);
+        .row = text};
+    return store_import_conclude(store, &end, err);
 }
 
 enum sv_status store_import_released(struct store *store, const struct store_import_claim *claim,
                                      struct sv_error *err)
 {
-    struct end end = {.claim = claim,
-                      .set = "attempt = greatest(attempt - 1, 0), progress = 0",
-                      .kind = "dataset_import_released"};
-    return store_tx_run(store, "import_released", end_tx, &end, err);
+    struct store_import_end end = {.claim = claim,
+                                   .set = "attempt = greatest(attempt - 1, 0), progress = 0",
+                                   .what = "import_released"};
+    return store_import_conclude(store, &end, err);
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Import tasks: a data set in state checking, claimed like a trial. Functions that take a claim
- * write only while it holds; otherwise SV_ERR_WRONG_STATE: stop quietly.
+ * Import tasks: an asset in state checking, claimed like a trial. Functions that take a claim write
+ * only while it holds; otherwise SV_ERR_WRONG_STATE: stop quietly.
  */
 #ifndef STORE_IMPORTS_H
 #define STORE_IMPORTS_H
 
+#include "server/store/assets.h"
 #include "server/store/blobs.h"
-#include "server/store/store.h"
 
 struct store_import_claim {
-    char dataset_id[SV_ID_SIZE], project_id[SV_ID_SIZE], worker_id[SV_ID_SIZE];
+    enum store_asset asset;
+    char id[SV_ID_SIZE], project_id[SV_ID_SIZE], worker_id[SV_ID_SIZE];
     int64_t fence;
 };
 struct store_import_file {
@@ -19,8 +20,7 @@ struct store_import_file {
 };
 struct store_claimed_import {
     struct store_import_claim claim;
-    const char *kind, *layout;
-    const char *options; /* JSON or NULL */
+    const char *setup; /* JSON object: what the import must know beside the files */
     int64_t attempt, max_attempts;
     struct store_import_file *files;
     size_t n_files;
@@ -38,17 +38,8 @@ SV_MUST_CHECK enum sv_status store_import_heartbeat(struct store *store,
                                                     int lease_ms, double progress,
                                                     struct sv_error *err);
 
-struct store_import_ready {
-    const char *report; /* JSON */
-    char digest[65];    /* of the prepared content */
-    const char *prepared_blob_id;
-    int64_t height, width, channels, class_count;
-    int64_t train_count, validation_count, test_count;
-};
-SV_MUST_CHECK enum sv_status store_import_ready(struct store *store,
-                                                const struct store_import_claim *claim,
-                                                const struct store_import_ready *result,
-                                                struct sv_error *err);
+/* An import that came to its end: store_dataset_ready, store_weights_ready. */
+
 /* The content is at fault: refused for good. report is JSON or NULL. */
 SV_MUST_CHECK enum sv_status store_import_refused(struct store *store,
                                                   const struct store_import_claim *claim,

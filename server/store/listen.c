@@ -71,7 +71,12 @@ static enum sv_status connect_listener(struct store_listener *listener, struct s
     return st;
 }
 
-/* "job|dataset <id> <project> <revision> <event>"; false for anything else, which others may send.
+static const char *const SUBJECTS[] = {[STORE_SUBJECT_JOB] = "job",
+                                       [STORE_SUBJECT_DATASET] = "dataset",
+                                       [STORE_SUBJECT_WEIGHTS] = "weights"};
+
+/* "job|dataset|weights <id> <project> <revision> <event>"; false for anything else, which others
+ * may send.
  */
 static bool parse_change(const char *payload, struct store_change *out_change)
 {
@@ -89,13 +94,14 @@ static bool parse_change(const char *payload, struct store_change *out_change)
     if (*end != '\0' || change.revision < 1 || change.event_id < 1) {
         return false;
     }
-    bool is_job = strcmp(what, "job") == 0;
-    if (!is_job && strcmp(what, "dataset") != 0) {
-        return false;
+    for (size_t i = 0; i < sizeof SUBJECTS / sizeof SUBJECTS[0]; i++) {
+        if (strcmp(what, SUBJECTS[i]) == 0) {
+            change.subject = (enum store_subject)i;
+            *out_change = change;
+            return true;
+        }
     }
-    change.subject = is_job ? STORE_SUBJECT_JOB : STORE_SUBJECT_DATASET;
-    *out_change = change;
-    return true;
+    return false;
 }
 
 static bool next_change(struct store_listener *listener, struct store_change *out_change)

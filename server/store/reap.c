@@ -6,13 +6,13 @@
  */
 #include <string.h>
 
+#include "server/store/asset_internal.h"
 #include "server/store/attempt_internal.h"
-#include "server/store/touch_internal.h"
 
-enum { BATCH = 100 };
+enum { BATCH = 100, TRIAL = -1 };
 
 struct candidate {
-    bool is_trial;
+    int64_t kind; /* TRIAL or enum store_asset */
     char id[SV_ID_SIZE];
     int64_t fence;
     const char *gone_worker; /* NULL: because the lease ran out */
@@ -86,33 +86,34 @@ static enum sv_status reap_trial(struct store_conn *conn, struct candidate *cand
 static enum sv_status reap_import(struct store_conn *conn, struct candidate *candidate,
                                   struct sv_error *err)
 {
+    enum store_asset asset = (enum store_asset)candidate->kind;
     struct sql_params params = {0};
     struct sql_rows rows = {0};
     candidate_params(candidate, &params);
     sql_text(&params, LOST);
-    enum sv_status st =
-        sql_run(conn,
-                "update dataset set worker_id = null, lease_until = null, not_before = now() +"
-                " least(attempt, 6) * interval '2 s', state = case when attempt < max_attempts"
-                " then state else 'refused' end, finished_at = case when attempt >= max_attempts"
-                " then clock_timestamp() end, error_text = case when attempt >= max_attempts then"
-                " $4 end where id = $1 and state = 'checking'" STILL_LOST,
-                &params, &rows, err);
+    enum sv_status st = store_asset_run(
+        conn, asset,
+        "update {table} set worker_id = null, lease_until = null, not_before = now() +"
+        " least(attempt, 6) * interval '2 s', state = case when attempt < max_attempts"
+        " then state else 'refused' end, finished_at = case when attempt >= max_attempts"
+        " then clock_timestamp() end, error_text = case when attempt >= max_attempts then"
+        " $4 end where id = $1 and state = 'checking'" STILL_LOST,
+        &params, &rows, err);
     if (st != SV_OK) {
         return st;
     }
     candidate->reaped = rows.affected > 0;
     sql_rows_clear(&rows);
     return candidate->reaped
-               ? store_dataset_touch(conn, candidate->id, "dataset_import_lost", "reaper", err)
+               ? store_asset_touch(conn, asset, candidate->id, "import_lost", "reaper", err)
                : SV_OK;
 }
 
 static enum sv_status reap_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
 {
     struct candidate *candidate = ctx;
-    return candidate->is_trial ? reap_trial(conn, candidate, err)
-                               : reap_import(conn, candidate, err);
+    return candidate->kind == TRIAL ? reap_trial(conn, candidate, err)
+                                    : reap_import(conn, candidate, err);
 }
 
 static enum sv_status find_candidates(struct store *store, const char *gone_worker,
@@ -125,10 +126,14 @@ static enum sv_status find_candidates(struct store *store, const char *gone_work
     sql_int(&params, BATCH);
     enum sv_status st = store_query(
         store,
-        "select true, id, fence from trial where state = 'running' and (($1::text is null and"
+        "select (-1)::bigint, id, fence from trial where state = 'running' and (($1::text is null "
+        "and"
         " lease_until < clock_timestamp()) or worker_id = ($1::text)::uuid) union all"
-        " select false, id, fence from dataset where lease_until is not null and (($1::text is null"
-        " and lease_until < clock_timestamp()) or worker_id = ($1::text)::uuid) limit $2",
+        " select d.kind, d.id, d.fence from (select 0 as kind, id, fence, lease_until, worker_id "
+        "from"
+        " dataset where lease_until is not null union all select 1, id, fence, lease_until,"
+        " worker_id from weights where lease_until is not null) d where (($1::text is null and"
+        " d.lease_until < clock_timestamp()) or d.worker_id = ($1::text)::uuid) limit $2",
         &params, &rows, err);
     if (st != SV_OK) {
         return st;
@@ -136,7 +141,7 @@ static enum sv_status find_candidates(struct store *store, const char *gone_work
     for (int i = 0; i < rows.n; i++) {
         struct sql_reader r = {.rows = &rows, .row = i};
         candidates[i] = (struct candidate){.gone_worker = gone_worker};
-        candidates[i].is_trial = sql_read_bool(&r);
+        candidates[i].kind = sql_read_int(&r);
         sql_read_id(&r, candidates[i].id);
         candidates[i].fence = sql_read_int(&r);
     }

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls of job_touch and dataset_touch.
+ * Calls of job_touch.
  */
 #include "server/store/touch_internal.h"
-
-enum sv_status store_dataset_touch(struct store_conn *conn, const char *dataset_id,
-                                   const char *kind, const char *actor, struct sv_error *err)
-{
-    struct sql_params params = {0};
-    sql_text(&params, dataset_id);
-    sql_text(&params, kind);
-    sql_text(&params, actor);
-    return sql_run(conn, "select dataset_touch($1, $2, null, $3)", &params, NULL, err);
-}
 
 enum sv_status store_job_touch(struct store_conn *conn, const struct store_touch *touch,
                                struct sv_error *err)

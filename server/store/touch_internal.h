@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The last call of every transaction that changes something: raises the revision of the job or data
- * set, writes the event, notifies (migrations/0005_functions.sql).
+ * The last call of every transaction that changes something: raises the revision of the job,
+ * writes the event, notifies (migrations/0005_functions.sql). Of assets: asset_internal.h.
  */
 #ifndef STORE_TOUCH_INTERNAL_H
 #define STORE_TOUCH_INTERNAL_H
 
 #include "server/store/sql_internal.h"
-
-SV_MUST_CHECK enum sv_status store_dataset_touch(struct store_conn *conn, const char *dataset_id,
-                                                 const char *kind, const char *actor,
-                                                 struct sv_error *err);
 
 struct store_touch {
     const char *job_id;

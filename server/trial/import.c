@@ -1,46 +1,49 @@
 /* SPDX-License-Identifier: MIT
  *
- * The main of `assayd import`: checks and prepares one data set.
+ * The main of `assayd import`: what all imports share. The start record names the asset; each kind
+ * has its own file.
  *
- * hello -> progress* -> artefact {kind "prepared", path} -> done {outcome "ready", report, digest,
- * height, ...}, or failed {class, text}.
+ * hello -> progress* -> artefact {kind, path} -> done {outcome "ready", report, ...}, or failed
+ * {class, text}.
  */
-#include <stdlib.h>
+#include "server/trial/import_internal.h"
+
 #include <string.h>
 
-#include "core/data/import.h"
-#include "core/data/prepared.h"
-#include "core/data/sequences.h"
-#include "server/trial/trial_internal.h"
+static const struct {
+    const char *asset;
+    trial_import_fn run;
+} KINDS[] = {
+    {"dataset", trial_import_dataset},
+    {"weights", trial_import_weights},
+};
 
-enum { MAX_FILES = 64 };
-
-static bool on_progress(void *ctx, size_t done, size_t total)
+static trial_import_fn find_kind(const json_t *start)
 {
-    struct trial_link *link = ctx;
+    const char *asset = json_string_value(json_object_get(start, "asset"));
+    for (size_t i = 0; asset && i < sizeof KINDS / sizeof KINDS[0]; i++) {
+        if (strcmp(KINDS[i].asset, asset) == 0) {
+            return KINDS[i].run;
+        }
+    }
+    return NULL;
+}
+
+bool trial_import_goes_on(struct trial_link *link, size_t done, size_t total)
+{
     trial_listen(link);
     trial_say_take(link, WIRE_PROGRESS,
                    json_pack("{s:I, s:I}", "done", (json_int_t)done, "total", (json_int_t)total));
     return !link->cancel && !link->pause && !link->stop;
 }
 
-static const struct jx_choice LAYOUTS[] = {
-    {"idx", NN_IMPORT_IDX, ""},
-    {"archive", NN_IMPORT_ARCHIVE, ""},
-    {"table", NN_IMPORT_TABLE, ""},
-    {"cmapss", NN_IMPORT_CMAPSS, ""},
-    JX_END,
-};
-
-static enum nn_status decode_start(const json_t *json, struct nn_import_setup *setup,
-                                   struct nn_import_file files[MAX_FILES], struct nn_error *err)
+static enum nn_status decode_files(const json_t *start, struct nn_import_file *files, size_t *out_n,
+                                   struct nn_error *err)
 {
-    const json_t *list = json_object_get(json, "files");
-    const char *layout = json_string_value(json_object_get(json, "layout"));
-    const struct jx_choice *choice = layout ? jx_choice_find(LAYOUTS, layout) : NULL;
+    const json_t *list = json_object_get(start, "files");
     size_t n = json_array_size(list);
-    if (!choice || n == 0 || n > MAX_FILES) {
-        return nn_fail(err, NN_ERR_NOT_SUPPORTED, "this layout of files cannot be imported");
+    if (n == 0 || n > TRIAL_IMPORT_FILES) {
+        return nn_fail(err, NN_ERR_NOT_SUPPORTED, "this number of files cannot be imported");
     }
     for (size_t i = 0; i < n; i++) {
         const json_t *file = json_array_get(list, i);
@@ -53,102 +56,21 @@ static enum nn_status decode_start(const json_t *json, struct nn_import_setup *s
             return nn_fail(err, NN_ERR_INTERNAL, "the start record is incomplete");
         }
     }
-    setup->layout = (enum nn_import_layout)choice->value;
-    setup->files = files;
-    setup->n_files = n;
-    return nn_import_options_decode(setup->layout, json_object_get(json, "options"), "/options",
-                                    &setup->options, err);
-}
-
-/* What the data set's row will say of it. Of sequences: height is the longest, width the targets,
- * channels the inputs. */
-struct shape {
-    uint8_t digest[NN_DIGEST_BYTES];
-    size_t height, width, channels, class_count;
-    size_t part_count[NN_PART_COUNT];
-};
-
-static enum nn_status look_at_images(const char *path, struct shape *out_shape,
-                                     struct nn_error *err)
-{
-    struct nn_prepared *prepared = NULL;
-    enum nn_status status = nn_prepared_open(path, &prepared, err);
-    if (status != NN_OK) {
-        return status;
-    }
-    const struct nn_prepared_info *info = nn_prepared_info(prepared);
-    struct shape shape = {.height = info->height,
-                          .width = info->width,
-                          .channels = info->channels,
-                          .class_count = info->class_count};
-    memcpy(shape.digest, info->digest, sizeof shape.digest);
-    memcpy(shape.part_count, info->part_count, sizeof shape.part_count);
-    nn_prepared_close(prepared);
-    *out_shape = shape;
+    *out_n = n;
     return NN_OK;
 }
 
-static enum nn_status look_at_sequences(const char *path, struct shape *out_shape,
-                                        struct nn_error *err)
+static int import(struct trial_link *link, const json_t *start)
 {
-    struct nn_sequences *sequences = NULL;
-    enum nn_status status = nn_sequences_open(path, &sequences, err);
-    if (status != NN_OK) {
-        return status;
-    }
-    const struct nn_sequences_info *info = nn_sequences_info(sequences);
-    struct shape shape = {.height = info->longest,
-                          .width = info->targets,
-                          .channels = info->inputs,
-                          .class_count = info->class_count};
-    memcpy(shape.digest, info->digest, sizeof shape.digest);
-    memcpy(shape.part_count, info->part_count, sizeof shape.part_count);
-    nn_sequences_close(sequences);
-    *out_shape = shape;
-    return NN_OK;
-}
-
-/* Opens what was made, as every trial will, and says what it is. */
-static enum nn_status say_ready(struct trial_link *link, enum nn_import_layout layout,
-                                const struct nn_import_result *result, struct nn_error *err)
-{
-    struct shape s;
-    char digest[NN_SHA256_HEX];
-    enum nn_status status = nn_import_is_table(layout)
-                                ? look_at_sequences(result->prepared_name, &s, err)
-                                : look_at_images(result->prepared_name, &s, err);
-    if (status != NN_OK) {
-        return status;
-    }
-    nn_sha256_hex(s.digest, digest);
-    trial_say_take(link, WIRE_ARTEFACT,
-                   json_pack("{s:s, s:s}", "kind", "prepared", "path", result->prepared_name));
-    trial_say_take(link, WIRE_DONE,
-                   json_pack("{s:s, s:O, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "outcome",
-                             "ready", "report", result->report, "digest", digest, "height",
-                             (json_int_t)s.height, "width", (json_int_t)s.width, "channels",
-                             (json_int_t)s.channels, "class_count", (json_int_t)s.class_count,
-                             "train", (json_int_t)s.part_count[NN_PART_TRAIN], "validation",
-                             (json_int_t)s.part_count[NN_PART_VALIDATION], "test",
-                             (json_int_t)s.part_count[NN_PART_TEST]));
-    return NN_OK;
-}
-
-static int import(struct trial_link *link, const json_t *json)
-{
-    struct nn_import_file files[MAX_FILES];
-    struct nn_import_setup setup = {
-        .directory = ".", .progress = on_progress, .progress_ctx = link};
-    struct nn_import_result result = {0};
+    struct nn_import_file files[TRIAL_IMPORT_FILES];
+    size_t n = 0;
     struct nn_error err = {0};
-    enum nn_status status = decode_start(json, &setup, files, &err);
+    trial_import_fn run = find_kind(start);
+    enum nn_status status = run ? decode_files(start, files, &n, &err)
+                                : nn_fail(&err, NN_ERR_INTERNAL, "the asset is not known");
     if (status == NN_OK) {
-        status = nn_import_run(&setup, &result, &err);
+        status = run(link, start, files, n, &err);
     }
-    if (status == NN_OK) {
-        status = say_ready(link, setup.layout, &result, &err);
-    }
-    nn_import_result_deinit(&result);
     if (status == NN_ERR_CANCELLED) {
         trial_say_take(link, WIRE_DONE, json_pack("{s:s}", "outcome", "cancelled"));
         return TRIAL_EXIT_DONE;

@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a slot does for the import of a data set. The child says: progress {done, total}, artefact
- * {kind "prepared", path}, done {outcome "ready", report, digest, height, ...}; or failed.
+ * What a slot does for an import, whatever it imports. The child says: progress {done, total},
+ * artefact {kind, path}, done {outcome "ready", report, ...}; or failed.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/json/json.h"
 #include "server/config/config.h"
-#include "server/worker/worker_internal.h"
+#include "server/worker/import_internal.h"
 
 enum { MIB = 1 << 20, NO_PROGRESS_MS = 300000 };
+
+static const struct worker_import_kind *const KINDS[STORE_ASSETS] = {
+    [STORE_DATASET] = &worker_import_dataset,
+    [STORE_WEIGHTS] = &worker_import_weights,
+};
+
+static const struct worker_import_kind *kind_of(const struct worker_slot *slot)
+{
+    return KINDS[slot->import.claim.asset];
+}
 
 static json_t *file_list(struct worker_slot *slot, struct sv_error *err, enum sv_status *out_st)
 {
@@ -27,31 +37,40 @@ static json_t *file_list(struct worker_slot *slot, struct sv_error *err, enum sv
     return files;
 }
 
+/* The setup of the import with what every child gets; files is transferred. */
+static json_t *start_record_take(const struct worker_slot *slot, json_t *files,
+                                 int64_t memory_bytes)
+{
+    json_t *start = json_loads(slot->import.setup, 0, NULL);
+    bool ok = json_object_set_new(start, "files", files) == 0;
+    ok = ok && json_object_set_new(start, "asset", json_string(kind_of(slot)->asset)) == 0;
+    ok = ok && json_object_set_new(start, "memory_bytes", json_integer(memory_bytes)) == 0;
+    if (!ok) {
+        json_decref(start);
+        return NULL;
+    }
+    return start;
+}
+
 static enum sv_status prepare(struct worker_slot *slot, json_t **out_start, struct sv_error *err)
 {
     struct worker *worker = slot->worker;
     int64_t memory_bytes = worker->config->trial_memory_bytes;
     enum sv_status st = SV_OK;
-    json_t *options = NULL;
     json_t *files = file_list(slot, err, &st);
-    if (st == SV_OK && slot->import.options) {
-        options = json_loads(slot->import.options, 0, NULL);
-    }
     worker_lock(worker);
     slot->process.no_progress_ms = NO_PROGRESS_MS;
     slot->process.memory_bytes = memory_bytes;
-    /* the prepared set is written by mapping or stream: it may be as large as its cap */
+    /* the file it leaves is written by mapping or stream: it may be as large as its cap */
     slot->process.spawn.address_space = memory_bytes + STORE_BLOB_MAX + (int64_t)1024 * MIB;
     slot->process.spawn.file_size = STORE_BLOB_MAX;
     worker_unlock(worker);
-    if (st == SV_OK) {
-        *out_start = json_pack("{s:s, s:o, s:o?, s:I}", "layout", slot->import.layout, "files",
-                               files, "options", options, "memory_bytes", (json_int_t)memory_bytes);
-        return *out_start ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "no memory");
+    if (st != SV_OK) {
+        json_decref(files);
+        return st;
     }
-    json_decref(files);
-    json_decref(options);
-    return st;
+    *out_start = start_record_take(slot, files, memory_bytes);
+    return *out_start ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "no memory");
 }
 
 static bool take_progress(struct worker_slot *slot, const json_t *record)
@@ -64,10 +83,11 @@ static bool take_progress(struct worker_slot *slot, const json_t *record)
     return true;
 }
 
-static bool take_prepared(struct worker_slot *slot, const json_t *record)
+static bool take_artefact(struct worker_slot *slot, const json_t *record)
 {
     const char *path = json_string_value(json_object_get(record, "path"));
-    if (!path || slot->n_artefacts != 0) {
+    const char *kind = json_string_value(json_object_get(record, "kind"));
+    if (!path || !kind || strcmp(kind, kind_of(slot)->artefact) != 0 || slot->n_artefacts != 0) {
         return false;
     }
     if (!worker_slot_upload(slot, slot->import.claim.project_id, path, &slot->artefacts[0].blob)) {
@@ -84,7 +104,7 @@ static bool take(struct worker_slot *slot, const struct wire_record *record)
     if (json && record->type == WIRE_PROGRESS) {
         taken = take_progress(slot, json);
     } else if (json && record->type == WIRE_ARTEFACT) {
-        taken = take_prepared(slot, json);
+        taken = take_artefact(slot, json);
     } else {
         taken = json && (record->type == WIRE_HELLO || record->type == WIRE_LOG);
     }
@@ -98,29 +118,9 @@ static void commit(struct worker_slot *slot, bool all)
     (void)all; /* progress goes with the heartbeat */
 }
 
-static int64_t number(const json_t *record, const char *name)
+int64_t worker_record_number(const json_t *record, const char *name)
 {
     return json_integer_value(json_object_get(record, name));
-}
-
-static enum sv_status record_ready(struct worker_slot *slot, const char *report,
-                                   struct sv_error *err)
-{
-    const json_t *record = slot->done_record;
-    const char *digest = json_string_value(json_object_get(record, "digest"));
-    struct store_import_ready ready = {
-        .report = report,
-        .prepared_blob_id = slot->artefacts[0].blob.id,
-        .height = number(record, "height"),
-        .width = number(record, "width"),
-        .channels = number(record, "channels"),
-        .class_count = number(record, "class_count"),
-        .train_count = number(record, "train"),
-        .validation_count = number(record, "validation"),
-        .test_count = number(record, "test"),
-    };
-    (void)snprintf(ready.digest, sizeof ready.digest, "%s", digest ? digest : "");
-    return store_import_ready(slot->worker->store, &slot->import.claim, &ready, err);
 }
 
 /* Input at fault: refused for good. Anything else that failed is tried again. */
@@ -137,7 +137,7 @@ static enum sv_status record_end(struct worker_slot *slot, const struct worker_v
     struct store *store = slot->worker->store;
     const struct store_import_claim *claim = &slot->import.claim;
     if (verdict->outcome == WORKER_DONE && slot->n_artefacts == 1 && report) {
-        return record_ready(slot, report, err);
+        return kind_of(slot)->ready(slot, report, err);
     }
     bool left_off = verdict->outcome == WORKER_DONE && strcmp(slot->done_outcome, "cancelled") == 0;
     if (left_off || verdict->outcome == WORKER_GIVEN_BACK || verdict->outcome == WORKER_CANCELLED) {

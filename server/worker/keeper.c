@@ -111,7 +111,7 @@ static enum sv_status beat_import(struct keeper *keeper, struct sv_error *err)
         store_import_heartbeat(worker->store, &claim, keeper->lease_ms, progress, err);
     worker_lock(worker);
     bool same = slot->busy && slot->import.claim.fence == claim.fence &&
-                strcmp(slot->import.claim.dataset_id, claim.dataset_id) == 0;
+                strcmp(slot->import.claim.id, claim.id) == 0;
     if (same && st == SV_OK) {
         slot->control.lease_until_ms = now + keeper->lease_ms;
     } else if (same && st == SV_ERR_WRONG_STATE) {
@@ -187,7 +187,7 @@ static enum sv_status claim_import(struct keeper *keeper, struct worker_slot *sl
     enum sv_status st = store_import_claim(worker->store, worker->worker_id, keeper->lease_ms,
                                            &slot->memory, out_found, &slot->import, err);
     if (st == SV_OK && *out_found) {
-        hand_over(keeper, slot, slot->import.claim.dataset_id, slot->import.claim.fence, now);
+        hand_over(keeper, slot, slot->import.claim.id, slot->import.claim.fence, now);
     }
     return st;
 }

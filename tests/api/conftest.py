@@ -1,8 +1,11 @@
 """Black-box tests: one daemon with its own data directory and PostgreSQL for the whole run, every
 answer compared with api-spec/openapi.yaml on its way."""
 import io
+import json
 import pathlib
 import re
+import secrets
+import struct
 import sys
 import tarfile
 import zipfile
@@ -224,3 +227,53 @@ def pictures(classes, per_class=12, side=16, seed=0):
             array = rng.integers(0, 30, (side, side), dtype=np.uint8) + np.uint8(level)
             entries[f"{name}/{i}.png"] = png(array)
     return entries
+
+
+# ----------------------------------------------------------------------------------------- weights
+
+
+TENSOR_TYPES = {"<f4": "F32", "<f2": "F16", "<i8": "I64"}
+
+
+def safetensors(tensors, header=None, tail=b"", pad=0):
+    """A file as the format's description says; header replaces what belongs there."""
+    rows, data = {}, b""
+    for name, array in tensors.items():
+        raw = np.ascontiguousarray(array).tobytes()
+        rows[name] = {"dtype": TENSOR_TYPES[array.dtype.str], "shape": list(array.shape),
+                      "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = (json.dumps(rows) if header is None else header).encode() + b" " * pad
+    return struct.pack("<Q", len(text)) + text + data + tail
+
+
+def some_tensors(seed=0):
+    rng = np.random.default_rng(seed)
+    return {"fc.weight": rng.normal(size=(3, 4)).astype("<f4"), "conv.weight": rng.normal(size=(2, 1, 5, 5)).astype("<f2"),
+            "bn.num_batches_tracked": np.array(7, "<i8"), "fc.bias": np.zeros(3, "<f4"), "empty": np.zeros((0, 3), "<f4")}
+
+
+def declare_weights(daemon, name, files, **fields):
+    return daemon.post("/v1/weights", {"name": name, "files": files, **fields}, status=(201,))
+
+
+def wait_weights(daemon, made):
+    return wait_until(lambda: next((w for w in [daemon.get(f"/v1/weights/{made['id']}")]
+                                    if w["state"] in ("ready", "refused")), None))
+
+
+def upload_weights(daemon, content, name=None, **fields):
+    """The weights once they are ready or refused."""
+    made = declare_weights(daemon, name or f"weights {secrets.token_hex(4)}", [{"name": "w.bin", "size": len(content)}], **fields)
+    answer = daemon.request("PUT", f"/v1/weights/{made['id']}/files/w.bin", data=content,
+                            headers={"Content-Type": "application/octet-stream"})
+    assert answer.status_code == 202, answer.text
+    return wait_weights(daemon, made)
+
+
+@pytest.fixture(scope="session")
+def weights(daemon):
+    made = upload_weights(daemon, safetensors(some_tensors()), "kept", origin="a test", url="https://example.org/w",
+                  licence="MIT", notes="n", preprocessing={"mean": [0.5], "std": [0.25]})
+    assert made["state"] == "ready", made["error"]
+    return made

@@ -10,8 +10,8 @@ from assay import BINARY
 GETS = sorted(path for path, item in SPEC["paths"].items() if "get" in item)
 
 
-def filled(path, dataset, finished, trial):
-    ids = {"datasets": dataset["id"], "jobs": finished[0]["id"], "trials": trial["id"],
+def filled(path, dataset, weights, finished, trial):
+    ids = {"datasets": dataset["id"], "weights": weights["id"], "jobs": finished[0]["id"], "trials": trial["id"],
            "experiments": finished[0]["experiment"]["id"]}
     kind = path.split("/")[2] if path.count("/") > 2 else ""
     return path.replace("{id}", ids.get(kind, UNKNOWN_ID)).replace("{name}", "simple_cnn").replace("{n}", "0")
@@ -41,9 +41,9 @@ def test_routes_are_the_paths_of_the_description():
 
 
 @pytest.mark.parametrize("path", GETS)
-def test_head_is_get_without_a_body(daemon, dataset, finished, trial, path):
+def test_head_is_get_without_a_body(daemon, dataset, weights, finished, trial, path):
     """B27: HEAD on every route, file and streamed answers too."""
-    address = filled(path, dataset, finished, trial)
+    address = filled(path, dataset, weights, finished, trial)
     head = daemon.request("HEAD", address)
     assert head.status_code == 200 and head.content == b"", head.headers
     if path not in ("/v1/events", "/metrics"):
@@ -53,9 +53,9 @@ def test_head_is_get_without_a_body(daemon, dataset, finished, trial, path):
         assert head.headers.get("ETag") == got.headers.get("ETag")
 
 
-def test_every_get_refuses_a_parameter_it_does_not_know(daemon, dataset, finished, trial):
+def test_every_get_refuses_a_parameter_it_does_not_know(daemon, dataset, weights, finished, trial):
     for path in GETS:
-        daemon.refused("GET", filled(path, dataset, finished, trial) + "?colour=red", 400, "invalid_parameter",
+        daemon.refused("GET", filled(path, dataset, weights, finished, trial) + "?colour=red", 400, "invalid_parameter",
                        parameter="colour")
 
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "server/api/datasets_internal.h"
+#include "server/api/assets_internal.h"
 #include "tests/support/cmocka_all.h"
 
 struct tree {

@@ -10,9 +10,11 @@
 
 #include "core/base/sha256.h"
 #include "server/base/clock.h"
+#include "server/store/attempts.h"
 #include "server/store/blobs.h"
 #include "server/store/datasets.h"
 #include "server/store/imports.h"
+#include "server/store/weights.h"
 #include "tests/support/store_fixture.h"
 
 enum { CHUNK = STORE_CHUNK_BYTES };
@@ -104,9 +106,8 @@ static void equal_content_is_kept_once(void **state)
     store_fixture_close(&f);
 }
 
-static void make_dataset(struct store_fixture *f, const char *name,
-                         const struct store_dataset_file *files, size_t n,
-                         struct store_created *out)
+static void make_dataset(struct store_fixture *f, const char *name, const struct store_file *files,
+                         size_t n, struct store_created *out)
 {
     struct store_dataset_new dataset = {.name = name,
                                         .kind = "images",
@@ -117,17 +118,25 @@ static void make_dataset(struct store_fixture *f, const char *name,
     assert_ok(f, store_dataset_create(f->store, &f->scope, &dataset, NULL, out, &f->err));
 }
 
-static enum sv_status upload(struct store_fixture *f, const char *id, const char *file,
-                             int64_t offset, const void *data, size_t size, bool final,
-                             int64_t *out_received)
+static enum sv_status upload_to(struct store_fixture *f, enum store_asset asset, const char *id,
+                                const char *file, int64_t offset, const void *data, size_t size,
+                                bool final, int64_t *out_received)
 {
-    struct store_upload piece = {.dataset_id = id,
+    struct store_upload piece = {.asset = asset,
+                                 .id = id,
                                  .file = file,
                                  .offset = offset,
                                  .data = data,
                                  .size = size,
                                  .final = final};
-    return store_dataset_upload(f->store, &f->scope, &piece, out_received, &f->err);
+    return store_asset_upload(f->store, &f->scope, &piece, out_received, &f->err);
+}
+
+static enum sv_status upload(struct store_fixture *f, const char *id, const char *file,
+                             int64_t offset, const void *data, size_t size, bool final,
+                             int64_t *out_received)
+{
+    return upload_to(f, STORE_DATASET, id, file, offset, data, size, final, out_received);
 }
 
 /* Pieces of awkward sizes, a wrong offset, a wrong digest; then the import is waiting. */
@@ -137,8 +146,8 @@ static void uploads_resume_at_their_offset(void **state)
     store_fixture_open(&f, *state);
     size_t n = 2 * CHUNK + 4321;
     unsigned char *bytes = make_bytes(n);
-    struct store_dataset_file files[] = {{.name = "a", .declared_size = (int64_t)n},
-                                         {.name = "b", .declared_size = -1}};
+    struct store_file files[] = {{.name = "a", .declared_size = (int64_t)n},
+                                 {.name = "b", .declared_size = -1}};
     hex_of(bytes, n, files[0].sha256);
     struct store_created created;
     make_dataset(&f, "set", files, 2, &created);
@@ -171,7 +180,7 @@ static void too_many_bytes_start_again(void **state)
 {
     struct store_fixture f;
     store_fixture_open(&f, *state);
-    struct store_dataset_file file = {.name = "a", .declared_size = 3};
+    struct store_file file = {.name = "a", .declared_size = 3};
     struct store_created created;
     make_dataset(&f, "set", &file, 1, &created);
     int64_t at = 0;
@@ -186,7 +195,7 @@ static void too_many_bytes_start_again(void **state)
 /* A set with one uploaded file, waiting for its import. */
 static void waiting_import(struct store_fixture *f, const char *name, struct store_created *created)
 {
-    struct store_dataset_file file = {.name = "a", .declared_size = -1};
+    struct store_file file = {.name = "a", .declared_size = -1};
     int64_t at = 0;
     make_dataset(f, name, &file, 1, created);
     assert_ok(f, upload(f, created->id, "a", 0, "bytes", 5, true, &at));
@@ -205,14 +214,16 @@ static void imports_are_claimed_once_and_fenced(void **state)
     bool found;
     assert_ok(&f, store_import_claim(f.store, worker, 60000, &f.memory, &found, &import, &f.err));
     assert_true(found);
-    assert_string_equal(import.claim.dataset_id, created.id);
+    assert_string_equal(import.claim.id, created.id);
     assert_int_equal(import.n_files, 1);
     assert_string_equal(import.files[0].name, "a");
     assert_int_equal(import.files[0].blob.size, 5);
-    assert_string_equal(import.options, "{\"image_size\": 32}");
+    assert_string_equal(
+        import.setup,
+        "{\"kind\" : \"images\", \"layout\" : \"idx\", \"options\" : {\"image_size\": 32}}");
     assert_ok(&f, store_import_claim(f.store, worker, 60000, &f.memory, &found, &none, &f.err));
     assert_false(found);
-    assert_status(&f, store_dataset_delete(f.store, &f.scope, created.id, &f.err),
+    assert_status(&f, store_asset_delete(f.store, &f.scope, STORE_DATASET, created.id, &f.err),
                   SV_ERR_WRONG_STATE);
     assert_ok(&f, store_import_heartbeat(f.store, &import.claim, 60000, 0.5, &f.err));
     struct store_import_claim stale = import.claim;
@@ -220,23 +231,23 @@ static void imports_are_claimed_once_and_fenced(void **state)
     assert_status(&f, store_import_heartbeat(f.store, &stale, 60000, 0.6, &f.err),
                   SV_ERR_WRONG_STATE);
     struct store_blob blob = write_blob(&f, "prepared", 8, 8);
-    struct store_import_ready ready = {.report = "{\"classes\": []}",
-                                       .prepared_blob_id = blob.id,
-                                       .height = 2,
-                                       .width = 2,
-                                       .channels = 1,
-                                       .class_count = 2,
-                                       .train_count = 3};
+    struct store_dataset_ready ready = {.report = "{\"classes\": []}",
+                                        .prepared_blob_id = blob.id,
+                                        .height = 2,
+                                        .width = 2,
+                                        .channels = 1,
+                                        .class_count = 2,
+                                        .train_count = 3};
     memcpy(ready.digest, blob.sha256, sizeof ready.digest);
-    assert_status(&f, store_import_ready(f.store, &stale, &ready, &f.err), SV_ERR_WRONG_STATE);
-    assert_ok(&f, store_import_ready(f.store, &import.claim, &ready, &f.err));
+    assert_status(&f, store_dataset_ready(f.store, &stale, &ready, &f.err), SV_ERR_WRONG_STATE);
+    assert_ok(&f, store_dataset_ready(f.store, &import.claim, &ready, &f.err));
     struct store_dataset dataset;
     assert_ok(&f, store_dataset_get(f.store, &f.scope, created.id, &f.memory, &dataset, &f.err));
     assert_string_equal(dataset.state, "ready");
     assert_string_equal(dataset.report, "{\"classes\": []}");
     assert_int_equal(dataset.train_count, 3);
     assert_string_equal(dataset.prepared_blob_id, blob.id);
-    assert_ok(&f, store_dataset_delete(f.store, &f.scope, created.id, &f.err));
+    assert_ok(&f, store_asset_delete(f.store, &f.scope, STORE_DATASET, created.id, &f.err));
     store_fixture_close(&f);
 }
 
@@ -265,6 +276,94 @@ static void a_crashing_import_is_given_up(void **state)
     store_fixture_close(&f);
 }
 
+static void waiting_weights(struct store_fixture *f, const char *name,
+                            struct store_created *created)
+{
+    struct store_file file = {.name = "w", .declared_size = 5};
+    struct store_weights_new weights = {
+        .name = name, .licence = "MIT", .files = &file, .n_files = 1};
+    int64_t at = 0;
+    assert_ok(f, store_weights_create(f->store, &f->scope, &weights, NULL, created, &f->err));
+    assert_ok(f, upload_to(f, STORE_WEIGHTS, created->id, "w", 0, "bytes", 5, false, &at));
+}
+
+/* Both kinds of imports stand in one queue: whatever waited longest is first. */
+static void weights_are_imported_in_turn(void **state)
+{
+    struct store_fixture f;
+    store_fixture_open(&f, *state);
+    struct store_created weights[2], set;
+    char worker[SV_ID_SIZE];
+    store_fixture_worker(&f, worker);
+    waiting_weights(&f, "first", &weights[0]);
+    waiting_import(&f, "second", &set);
+    waiting_weights(&f, "third", &weights[1]);
+    const char *const order[] = {weights[0].id, set.id, weights[1].id};
+    struct store_claimed_import imports[3];
+    bool found;
+    for (int i = 0; i < 3; i++) {
+        assert_ok(
+            &f, store_import_claim(f.store, worker, 60000, &f.memory, &found, &imports[i], &f.err));
+        assert_true(found);
+        assert_string_equal(imports[i].claim.id, order[i]);
+        assert_int_equal(imports[i].claim.asset, i == 1 ? STORE_DATASET : STORE_WEIGHTS);
+    }
+    assert_string_equal(imports[0].setup, "{}");
+    struct store_blob blob = write_blob(&f, "content", 7, 7);
+    struct store_weights_ready ready = {.report = "{}",
+                                        .tensors = "[]",
+                                        .format = "pytorch",
+                                        .content = &blob,
+                                        .tensor_count = 2,
+                                        .element_count = 30};
+    assert_ok(&f, store_weights_ready(f.store, &imports[0].claim, &ready, &f.err));
+    assert_status(&f, store_weights_ready(f.store, &imports[0].claim, &ready, &f.err),
+                  SV_ERR_WRONG_STATE);
+    assert_ok(&f, store_import_refused(f.store, &imports[2].claim, "no tensors", NULL, &f.err));
+    struct store_weights found_weights;
+    assert_ok(
+        &f, store_weights_get(f.store, &f.scope, weights[0].id, &f.memory, &found_weights, &f.err));
+    assert_string_equal(found_weights.state, "ready");
+    assert_string_equal(found_weights.content.id, blob.id);
+    assert_string_equal(found_weights.digest, blob.sha256);
+    assert_string_equal(found_weights.licence, "MIT");
+    assert_int_equal(found_weights.element_count, 30);
+    assert_ok(
+        &f, store_weights_get(f.store, &f.scope, weights[1].id, &f.memory, &found_weights, &f.err));
+    assert_string_equal(found_weights.error_text, "no tensors");
+    assert_int_equal(test_sql_number(f.conninfo,
+                                     "select count(*) from event where weights_id is not"
+                                     " null and kind like 'weights_%'"),
+                     8);
+    store_fixture_close(&f);
+}
+
+/* The reaper gives imports of every kind back, and what is in use is not collected. */
+static void lost_imports_of_weights_are_reaped(void **state)
+{
+    struct store_fixture f;
+    store_fixture_open(&f, *state);
+    struct store_created weights;
+    char worker[SV_ID_SIZE];
+    struct store_claimed_import import;
+    bool found;
+    size_t reaped = 0;
+    store_fixture_worker(&f, worker);
+    waiting_weights(&f, "lost", &weights);
+    assert_ok(&f, store_import_claim(f.store, worker, 60000, &f.memory, &found, &import, &f.err));
+    test_sql(f.conninfo, "update weights set lease_until = now() - interval '1 s'");
+    assert_ok(&f, store_reap(f.store, &reaped, &f.err));
+    assert_int_equal(reaped, 1);
+    assert_status(&f, store_import_heartbeat(f.store, &import.claim, 60000, 0.5, &f.err),
+                  SV_ERR_WRONG_STATE);
+    assert_int_equal(test_sql_number(f.conninfo, "select count(*) from blob_reference"), 1);
+    test_sql(f.conninfo, "update weights set not_before = now()");
+    assert_ok(&f, store_import_claim(f.store, worker, 60000, &f.memory, &found, &import, &f.err));
+    assert_true(found);
+    assert_int_equal(import.attempt, 2);
+    store_fixture_close(&f);
+}
+
 struct creator {
     struct store_fixture *fixture;
     enum sv_status status;
@@ -274,7 +373,7 @@ struct creator {
 static void *create_in_thread(void *arg)
 {
     struct creator *creator = arg;
-    struct store_dataset_file file = {.name = "a", .declared_size = -1};
+    struct store_file file = {.name = "a", .declared_size = -1};
     struct store_dataset_new dataset = {
         .name = "wanted by all", .kind = "images", .layout = "idx", .files = &file, .n_files = 1};
     struct store_created created;
@@ -316,7 +415,7 @@ static void lists_page_through_everything(void **state)
     struct store_fixture f;
     store_fixture_open(&f, *state);
     static const char *const names[] = {"b", "a", "Zoë", "c%d", "d"};
-    struct store_dataset_file file = {.name = "a", .declared_size = -1};
+    struct store_file file = {.name = "a", .declared_size = -1};
     struct store_created created;
     for (size_t i = 0; i < 5; i++) {
         make_dataset(&f, names[i], &file, 1, &created);
@@ -366,6 +465,8 @@ int main(void)
         cmocka_unit_test(too_many_bytes_start_again),
         cmocka_unit_test(imports_are_claimed_once_and_fenced),
         cmocka_unit_test(a_crashing_import_is_given_up),
+        cmocka_unit_test(weights_are_imported_in_turn),
+        cmocka_unit_test(lost_imports_of_weights_are_reaped),
         cmocka_unit_test(b15_one_name_is_made_once),
         cmocka_unit_test(lists_page_through_everything),
     };

@@ -6,10 +6,8 @@
  */
 #include <string.h>
 
+#include "server/store/asset_internal.h"
 #include "server/store/blob_internal.h"
-#include "server/store/datasets.h"
-#include "server/store/list_internal.h"
-#include "server/store/touch_internal.h"
 
 /* One piece, within one chunk. */
 struct piece {
@@ -38,17 +36,17 @@ static enum sv_status lock_file(struct store_conn *conn, const struct piece *pie
 {
     struct sql_params params = {0};
     struct sql_rows rows = {0};
-    sql_text(&params, piece->upload->dataset_id);
+    sql_text(&params, piece->upload->id);
     sql_text(&params, piece->scope->project_id);
     sql_text(&params, piece->upload->file);
     enum sv_status st =
-        sql_run(conn,
-                "select f.blob_id, f.received_size, coalesce(f.declared_size, -1),"
-                " f.declared_sha256, f.complete, d.state = 'uploading', b.hash_state"
-                " from dataset_file f join dataset d on d.id = f.dataset_id"
-                " join blob b on b.id = f.blob_id where d.id = $1 and d.project_id = $2"
-                " and f.name = $3 for no key update of f",
-                &params, &rows, err);
+        store_asset_run(conn, piece->upload->asset,
+                        "select f.blob_id, f.received_size, coalesce(f.declared_size, -1),"
+                        " f.declared_sha256, f.complete, d.state = 'uploading', b.hash_state"
+                        " from {files} f join {table} d on d.id = f.{owner}"
+                        " join blob b on b.id = f.blob_id where d.id = $1 and d.project_id = $2"
+                        " and f.name = $3 for no key update of f",
+                        &params, &rows, err);
     if (st != SV_OK) {
         return st;
     }
@@ -64,7 +62,7 @@ static enum sv_status lock_file(struct store_conn *conn, const struct piece *pie
         const unsigned char *state = sql_read_bytes(&r, &n);
         store_hash_load(&out_file->hash, state, n);
     } else {
-        st = store_not_found("file of a data set", err);
+        st = store_not_found("declared file", err);
     }
     sql_rows_clear(&rows);
     return st;
@@ -139,17 +137,18 @@ static enum sv_status empty_file(struct store_conn *conn, struct piece *piece,
                                  const struct file *file, const char *why, struct sv_error *err)
 {
     struct sql_params params = {0};
-    sql_text(&params, piece->upload->dataset_id);
+    sql_text(&params, piece->upload->id);
     sql_text(&params, piece->upload->file);
     sql_text(&params, file->blob_id);
     piece->mismatch = true;
     piece->received = 0;
     (void)snprintf(piece->why, sizeof piece->why, "%s", why);
-    return sql_run(conn,
-                   "with c as (delete from blob_chunk where blob_id = $3), b as (update blob set"
-                   " size = 0, hash_state = null where id = $3) update dataset_file set"
-                   " received_size = 0 where dataset_id = $1 and name = $2",
-                   &params, NULL, err);
+    return store_asset_run(
+        conn, piece->upload->asset,
+        "with c as (delete from blob_chunk where blob_id = $3), b as (update blob set"
+        " size = 0, hash_state = null where id = $3) update {files} set"
+        " received_size = 0 where {owner} = $1 and name = $2",
+        &params, NULL, err);
 }
 
 /* Points the file at the blob that holds its content, and closes that. */
@@ -165,7 +164,7 @@ static enum sv_status attach_blob(struct store_conn *conn, const struct piece *p
         st = store_blob_close(conn, file->blob_id, digest, size, err);
     }
     struct sql_params params = {0};
-    sql_text(&params, piece->upload->dataset_id);
+    sql_text(&params, piece->upload->id);
     sql_text(&params, piece->upload->file);
     sql_text(&params, found ? twin : file->blob_id);
     sql_int(&params, size);
@@ -173,10 +172,10 @@ static enum sv_status attach_blob(struct store_conn *conn, const struct piece *p
         sql_params_clear(&params);
         return st;
     }
-    st = sql_run(conn,
-                 "update dataset_file set complete = true, blob_id = $3, received_size = $4"
-                 " where dataset_id = $1 and name = $2",
-                 &params, NULL, err);
+    st = store_asset_run(conn, piece->upload->asset,
+                         "update {files} set complete = true, blob_id = $3, received_size = $4"
+                         " where {owner} = $1 and name = $2",
+                         &params, NULL, err);
     if (st == SV_OK && found) {
         sql_text(&params, file->blob_id);
         st = sql_run(conn, "delete from blob where id = $1", &params, NULL, err);
@@ -184,26 +183,28 @@ static enum sv_status attach_blob(struct store_conn *conn, const struct piece *p
     return st;
 }
 
-/* When the last file is complete the import may begin. The row of the data set is locked first, so
+/* When the last file is complete the import may begin. The row of the asset is locked first, so
  * that of two files that end at once one sees the other. */
 static enum sv_status check_complete(struct store_conn *conn, const struct piece *piece,
                                      struct sv_error *err)
 {
+    const struct store_upload *upload = piece->upload;
     struct sql_params params = {0};
-    sql_text(&params, piece->upload->dataset_id);
-    enum sv_status st =
-        sql_run(conn, "select 1 from dataset where id = $1 for no key update", &params, NULL, err);
+    sql_text(&params, upload->id);
+    enum sv_status st = store_asset_run(conn, upload->asset,
+                                        "select 1 from {table} where id = $1 for no key update",
+                                        &params, NULL, err);
     if (st != SV_OK) {
         return st;
     }
-    sql_text(&params, piece->upload->dataset_id);
-    st = sql_run(conn,
-                 "update dataset d set state = 'checking', not_before = now() where id = $1 and"
-                 " state = 'uploading' and not exists (select 1 from dataset_file f where"
-                 " f.dataset_id = d.id and not f.complete)",
-                 &params, NULL, err);
-    return st == SV_OK ? store_dataset_touch(conn, piece->upload->dataset_id, "dataset_uploaded",
-                                             piece->scope->actor, err)
+    sql_text(&params, upload->id);
+    st = store_asset_run(conn, upload->asset,
+                         "update {table} d set state = 'checking', not_before = now() where"
+                         " id = $1 and state = 'uploading' and not exists (select 1 from {files} f"
+                         " where f.{owner} = d.id and not f.complete)",
+                         &params, NULL, err);
+    return st == SV_OK ? store_asset_touch(conn, upload->asset, upload->id, "uploaded",
+                                           piece->scope->actor, err)
                        : st;
 }
 
@@ -232,16 +233,16 @@ static enum sv_status append_to_file(struct store_conn *conn, struct piece *piec
     enum sv_status st = piece->size > 0 ? write_chunk(conn, piece, file, err) : SV_OK;
     piece->received = piece->offset + (int64_t)piece->size;
     struct sql_params params = {0};
-    sql_text(&params, piece->upload->dataset_id);
+    sql_text(&params, piece->upload->id);
     sql_text(&params, piece->upload->file);
     sql_int(&params, piece->received);
     if (st != SV_OK) {
         sql_params_clear(&params);
         return st;
     }
-    st = sql_run(conn,
-                 "update dataset_file set received_size = $3 where dataset_id = $1 and name = $2",
-                 &params, NULL, err);
+    st = store_asset_run(conn, piece->upload->asset,
+                         "update {files} set received_size = $3 where {owner} = $1 and name = $2",
+                         &params, NULL, err);
     if (st == SV_OK && (piece->final || piece->received == file->declared_size)) {
         return end_file(conn, piece, file, err);
     }
@@ -277,11 +278,11 @@ static enum sv_status piece_tx(struct store_conn *conn, void *ctx, struct sv_err
     return append_to_file(conn, piece, &file, err);
 }
 
-enum sv_status store_dataset_upload(struct store *store, const struct store_scope *scope,
-                                    const struct store_upload *upload, int64_t *out_received,
-                                    struct sv_error *err)
+enum sv_status store_asset_upload(struct store *store, const struct store_scope *scope,
+                                  const struct store_upload *upload, int64_t *out_received,
+                                  struct sv_error *err)
 {
-    enum sv_status st = store_id_check(upload->dataset_id, "data set", err);
+    enum sv_status st = store_id_check(upload->id, store_asset_kind(upload->asset)->what, err);
     struct piece piece = {
         .scope = scope, .upload = upload, .offset = upload->offset, .data = upload->data};
     size_t left = upload->size;
@@ -291,7 +292,7 @@ enum sv_status store_dataset_upload(struct store *store, const struct store_scop
         left -= piece.size;
         piece.final = upload->final && left == 0;
         if (st == SV_OK) {
-            st = store_tx_run(store, "dataset_upload", piece_tx, &piece, err);
+            st = store_tx_run(store, "asset_upload", piece_tx, &piece, err);
         }
         if (st == SV_OK && piece.mismatch) {
             st = sv_fail_at(err, SV_ERR_INVALID_FIELD, "",

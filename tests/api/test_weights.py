@@ -1,0 +1,239 @@
+"""/v1/weights: declaring, uploading, the check in a child of its own, tensors, content, deletion."""
+import hashlib
+import io
+import json
+import os
+import pathlib
+import pickle
+import secrets
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+from conftest import (ROOT, TENSOR_TYPES, UNKNOWN_ID, declare_weights, safetensors, some_tensors, upload_weights,
+                      wait_weights)
+
+BYTES = {"Content-Type": "application/octet-stream"}
+REAL = pathlib.Path(os.environ.get("ASSAY_TEST_DATA", ROOT / "../shared/data")) / "weights/squeezenet1_1"
+
+
+def parse(content):
+    """{name: (dtype, shape, bytes)} of a safetensors file."""
+    size = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:8 + size])
+    header.pop("__metadata__", None)
+    return {name: (row["dtype"], row["shape"], content[8 + size:][slice(*row["data_offsets"])])
+            for name, row in header.items()}
+
+
+def put(daemon, made, file, data, query="", **kwargs):
+    return daemon.request("PUT", f"/v1/weights/{made['id']}/files/{file}{query}", data=data, headers=BYTES, **kwargs)
+
+
+def test_what_was_declared_is_shown(daemon, weights):
+    assert (weights["origin"], weights["url"], weights["licence"], weights["notes"]) == \
+        ("a test", "https://example.org/w", "MIT", "n")
+    assert weights["preprocessing"] == {"scale": 255, "mean": [0.5], "std": [0.25]}
+    assert (weights["format"], weights["tensor_count"], weights["element_count"]) == ("safetensors", 5, 12 + 50 + 1 + 3)
+    assert weights["report"] == {"format": "safetensors", "not_finite": []} and weights["progress"] == 1
+    assert weights["files"][0]["complete"] and weights["error"] is None
+
+
+def test_tensors_in_pages(daemon, weights):
+    path = f"/v1/weights/{weights['id']}/tensors"
+    every = daemon.get(path)["items"]
+    expected = some_tensors()
+    assert [t["name"] for t in every] == sorted(expected)
+    assert all(t == {"name": t["name"], "dtype": TENSOR_TYPES[expected[t["name"]].dtype.str],
+                     "shape": list(expected[t["name"]].shape)} for t in every)
+    paged, cursor = [], ""
+    while cursor is not None:
+        page = daemon.get(f"{path}?limit=2{cursor and '&cursor=' + cursor}")
+        paged, cursor = paged + page["items"], page["next_cursor"]
+    assert paged == every
+    etag = daemon.request("GET", path).headers["ETag"]
+    assert daemon.request("GET", path, headers={"If-None-Match": etag}).status_code == 304
+
+
+def test_the_content_is_whole_and_canonical(daemon, weights):
+    answer = daemon.request("GET", f"/v1/weights/{weights['id']}/content")
+    assert hashlib.sha256(answer.content).hexdigest() == weights["digest"] == answer.headers["ETag"].strip('"')
+    assert len(answer.content) == weights["bytes"]
+    found = parse(answer.content)
+    assert {n: (TENSOR_TYPES[a.dtype.str], list(a.shape), a.tobytes()) for n, a in some_tensors().items()} == found
+    again = {"headers": {"If-None-Match": answer.headers["ETag"]}}
+    assert daemon.request("GET", f"/v1/weights/{weights['id']}/content", **again).status_code == 304
+    # The same tensors in another order and another header give the same bytes.
+    shuffled = safetensors(dict(reversed(some_tensors().items())), pad=64)
+    assert upload_weights(daemon, shuffled)["digest"] == weights["digest"]
+
+
+def test_real_files_give_the_same_tensors(daemon):
+    """The published weights in three formats: the same content; its bytes are those of the state dict."""
+    names = [f"squeezenet1_1{s}" for s in (".safetensors", ".pth", "-legacy.pth")]
+    if not all((REAL / n).is_file() for n in names):
+        torch_like = {"features.0.weight": np.ones((2, 3, 3, 3), "<f4")}
+        made = [upload_weights(daemon, safetensors(torch_like)), upload_weights(daemon, safetensors(torch_like, pad=8))]
+    else:
+        made = [upload_weights(daemon, (REAL / n).read_bytes()) for n in names]
+        assert [m["format"] for m in made] == ["safetensors", "pytorch", "pytorch_stream"], made
+        half = upload_weights(daemon, (REAL / "squeezenet1_1-f16.safetensors").read_bytes())
+        assert half["tensor_count"] == made[0]["tensor_count"] == 52 and half["element_count"] == 1235496
+        assert {t["dtype"] for t in daemon.get(f"/v1/weights/{half['id']}/tensors")["items"]} == {"F16"}
+        mine = parse(daemon.request("GET", f"/v1/weights/{made[1]['id']}/content").content)
+        assert mine == parse((REAL / names[0]).read_bytes())
+    assert all(m["state"] == "ready" for m in made), made
+    assert len({m["digest"] for m in made}) == 1
+
+
+class Evil:
+    def __reduce__(self):
+        return os.system, ("touch pwned",)
+
+
+def torch_zip(payload, entry="archive/data.pkl"):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(entry, payload)
+        archive.writestr("archive/version", b"3\n")
+    return out.getvalue()
+
+
+HEADER = '{"a": {"dtype": "F32", "shape": [%s], "data_offsets": [%s]}}'
+HOSTILE = {
+    "nothing": b"x",
+    "text": b"these are no weights at all, and never were",
+    "a length beyond the file": struct.pack("<Q", 1 << 60) + b"{}",
+    "no header": struct.pack("<Q", 0),
+    "no tensors": safetensors({}),
+    "offsets beyond the file": safetensors({}, HEADER % ("2", "0, 8")),
+    "offsets backwards": safetensors({}, HEADER % ("1", "4, 0"), b"\0" * 4),
+    "a shape that overflows": safetensors({}, HEADER % ("4294967296, 4294967296, 2", "0, 4"), b"\0" * 4),
+    "a shape of another size": safetensors({}, HEADER % ("3", "0, 8"), b"\0" * 8),
+    "negative shape": safetensors({}, HEADER % ("-1", "0, 4"), b"\0" * 4),
+    "bytes behind": safetensors({"a": np.zeros(1, "<f4")}, tail=b"secret"),
+    "overlap": safetensors({}, '{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},'
+                               ' "b": {"dtype": "F32", "shape": [1], "data_offsets": [2, 6]}}', b"\0" * 6),
+    "the same name twice": safetensors({}, '{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},'
+                                           ' "a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}}', b"\0" * 8),
+    "deep": safetensors({}, "[" * 5000 + "]" * 5000),
+    "a pickle that runs a command": pickle.dumps(Evil()),
+    "a state dict that runs a command": torch_zip(pickle.dumps({"w": Evil()}, 2)),
+    "a pickle that calls eval": torch_zip(b"\x80\x02cbuiltins\neval\nX\x01\x00\x00\x001\x85R."),
+    "a pickle cut off": torch_zip(pickle.dumps({"a": 1}, 2)[:-3]),
+    "a dictionary of numbers": torch_zip(pickle.dumps({"a": 1}, 2)),
+    "a zip without a pickle": torch_zip(b"", entry="archive/readme"),
+    "a zip cut off": torch_zip(pickle.dumps({}, 2))[:-30],
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_are_refused_with_a_reason(daemon, name):
+    made = upload_weights(daemon, HOSTILE[name])
+    assert made["state"] == "refused" and len(made["error"]) > 10, made
+    assert "/tmp" not in made["error"] and "input-0" not in made["error"], made["error"]
+    assert made["digest"] is None and made["format"] is None and made["bytes"] is None
+    for below in ("tensors", "content"):
+        daemon.refused("GET", f"/v1/weights/{made['id']}/{below}", 409, "wrong_state")
+    assert not list(daemon.directory.rglob("pwned"))
+
+
+def test_values_that_are_not_finite_are_named(daemon):
+    tensors = {"good": np.ones(2, "<f4"), "bad": np.array([1, np.nan], "<f4"), "half": np.array([np.inf], "<f2")}
+    assert upload_weights(daemon, safetensors(tensors))["report"]["not_finite"] == ["bad", "half"]
+
+
+def test_an_upload_goes_on_where_it_stands(daemon):
+    data = safetensors({"a": np.arange(300000, dtype="<f4")})
+    made = declare_weights(daemon, "in pieces", [{"name": "w", "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}])
+    assert put(daemon, made, "w", data[:1000]).json() == \
+        {"name": "w", "received": 1000, "complete": False, "state": "uploading"}
+    problem = daemon.refused("PUT", f"/v1/weights/{made['id']}/files/w?offset=7", 409, "offset_mismatch",
+                             parameter="offset", data=b"x", headers=BYTES)
+    assert problem["received"] == 1000
+    daemon.refused("GET", f"/v1/weights/{made['id']}/content", 409, "wrong_state")
+    assert put(daemon, made, "w", data[1000:], "?offset=1000").status_code == 202
+    assert wait_weights(daemon, made)["state"] == "ready"
+    daemon.refused("PUT", f"/v1/weights/{made['id']}/files/w?offset={len(data)}", 409, "wrong_state", data=b"x",
+                   headers=BYTES)
+
+
+def test_a_file_of_the_server_below_an_allowed_root(daemon, import_root):
+    (import_root / "w.safetensors").write_bytes(safetensors(some_tensors()))
+    made = declare_weights(daemon, "by path", [{"path": str(import_root / "w.safetensors")}])
+    assert made["files"][0]["name"] == "w.safetensors" and wait_weights(daemon, made)["state"] == "ready"
+    daemon.refused("POST", "/v1/weights", 422, "invalid_field", "/files/0/path",
+                   json={"name": "leak", "files": [{"path": "/etc/passwd"}]})
+    assert not daemon.get("/v1/weights?search=leak")["items"]
+
+
+def test_the_same_key_makes_one(daemon):
+    body = {"name": "keyed", "files": [{"name": "w"}]}
+    key = {"Idempotency-Key": "w-" + secrets.token_hex(8)}
+    first = daemon.request("POST", "/v1/weights", json=body, headers=key)
+    again = daemon.request("POST", "/v1/weights", json=body, headers=key)
+    assert first.status_code == again.status_code == 201 and first.json()["id"] == again.json()["id"]
+    assert again.headers["Idempotency-Replayed"] == "true" and first.headers["Location"] == f"/v1/weights/{first.json()['id']}"
+    daemon.refused("POST", "/v1/weights", 409, "conflict", "/name", json=body)
+
+
+def test_a_list_with_filters_etag_and_wait_weights(daemon, weights):
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = daemon.get(f"/v1/weights?limit=2&sort=name&fields=id,name{cursor and '&cursor=' + cursor}")
+        assert len(page["items"]) <= 2 and all(set(i) == {"id", "name"} for i in page["items"])
+        seen += [i["name"] for i in page["items"]]
+        cursor = page["next_cursor"]
+    assert seen == sorted(seen, key=lambda n: n.encode()) and "kept" in seen and len(set(seen)) == len(seen)
+    assert [i["id"] for i in daemon.get("/v1/weights?search=KEPT&state=ready")["items"]] == [weights["id"]]
+    etag = daemon.request("GET", f"/v1/weights/{weights['id']}").headers["ETag"]
+    assert daemon.request("GET", f"/v1/weights/{weights['id']}", headers={"If-None-Match": etag}).status_code == 304
+    changed = daemon.request("PATCH", f"/v1/weights/{weights['id']}", json={"notes": "other"})
+    assert changed.json()["revision"] > weights["revision"] and changed.json()["notes"] == "other"
+    fresh = daemon.request("GET", f"/v1/weights/{weights['id']}?wait=10", headers={"If-None-Match": etag})
+    assert fresh.status_code == 200 and fresh.headers["ETag"] != etag
+
+
+def test_events_name_the_weights(daemon):
+    made = declare_weights(daemon, "told of", [{"name": "w"}])
+    with daemon.request("GET", "/v1/events?after=0", stream=True) as stream:
+        for line in stream.iter_lines(decode_unicode=True):
+            if line.startswith("data: ") and made["id"] in line:
+                event = json.loads(line[6:])
+                break
+    assert event["kind"] == "weights_created" and event["weights"] == made["id"] and event["dataset"] is None
+
+
+def test_deletion_and_what_keeps_from_it(daemon, finished):
+    made = upload_weights(daemon, safetensors(some_tensors(1)), "used by a job")
+    job = finished[0]["id"]
+    with daemon.database().cursor() as sql:
+        sql.execute("insert into job_weights (job_id, network, weights_id, project_id)"
+                    " select id, 'squeezenet1_1', %s, project_id from job where id = %s", (made["id"], job))
+        daemon.refused("DELETE", f"/v1/weights/{made['id']}", 409, "conflict")
+        sql.execute("delete from job_weights where weights_id = %s", (made["id"],))
+        assert daemon.request("DELETE", f"/v1/weights/{made['id']}").status_code == 204
+        sql.execute("select count(*) from weights_file where weights_id = %s", (made["id"],))
+        assert sql.fetchone()[0] == 0
+    daemon.refused("GET", f"/v1/weights/{made['id']}", 404, "not_found")
+    daemon.refused("DELETE", f"/v1/weights/{UNKNOWN_ID}", 404, "not_found")
+
+
+def test_another_project_does_not_see_them(daemon):
+    """Nothing is visible across projects: an id of another one is not found."""
+    with daemon.database().cursor() as sql:
+        sql.execute("with p as (insert into project (id, name) values (gen_random_uuid(), 'other weights') returning id)"
+                    " insert into weights (id, project_id, name, created_by)"
+                    " select gen_random_uuid(), p.id, 'theirs', 'they' from p returning id")
+        theirs = sql.fetchone()[0].replace("-", "")
+    for method, path, body in (("GET", "", None), ("GET", "/tensors", None), ("GET", "/content", None),
+                               ("PATCH", "", {"notes": "mine"}), ("DELETE", "", None)):
+        daemon.refused(method, f"/v1/weights/{theirs}{path}", 404, "not_found", json=body)
+    assert not daemon.get("/v1/weights?search=theirs")["items"]
+    assert declare_weights(daemon, "theirs", [{"name": "w"}])["state"] == "uploading"
+
+
+def test_jobs_do_not_start_from_weights_yet(daemon, dataset, weights):
+    daemon.refused("POST", "/v1/jobs", 422, "not_supported", "/weights",
+                   json={"kind": "solver_comparison", "dataset": dataset["id"], "weights": {"simple_cnn": weights["id"]}})
