@@ -15,6 +15,7 @@
 #define DIRECT_WEIGHTS  8192              /* numbers; padded weights stay in the first cache */
 #define PLAIN_PIXELS    1024              /* a chunk without columns */
 #define COLUMNS_COUNT   ((size_t)1 << 20) /* numbers of a chunk's columns */
+#define DEPTHWISE_COUNT ((size_t)1 << 16) /* numbers of a chunk's output */
 
 size_t nn_conv2d_out_size(size_t size, size_t kernel, size_t stride, size_t pad_before,
                           size_t pad_after)
@@ -32,6 +33,9 @@ static bool is_bordered(const struct nn_conv2d *c)
 
 static enum nn_conv_way way_of(const struct nn_conv2d *c, size_t depth, bool bordered)
 {
+    if (c->depthwise) {
+        return NN_CONV_DEPTHWISE;
+    }
     if (c->kernel_h * c->kernel_w == 1 && c->stride_h == 1 && c->stride_w == 1 && !bordered &&
         c->out_height == c->height && c->out_width == c->width) {
         return NN_CONV_POINTWISE;
@@ -41,8 +45,11 @@ static enum nn_conv_way way_of(const struct nn_conv2d *c, size_t depth, bool bor
     return few ? NN_CONV_DIRECT : NN_CONV_COLUMNS;
 }
 
-static size_t pixels_per_chunk(enum nn_conv_way way, size_t depth)
+static size_t pixels_per_chunk(enum nn_conv_way way, size_t depth, size_t channels)
 {
+    if (way == NN_CONV_DEPTHWISE) {
+        return nn_max(128, DEPTHWISE_COUNT / channels);
+    }
     if (way != NN_CONV_COLUMNS) {
         return PLAIN_PIXELS;
     }
@@ -51,7 +58,8 @@ static size_t pixels_per_chunk(enum nn_conv_way way, size_t depth)
 
 struct nn_conv_plan nn_conv_plan_of(const struct nn_conv2d *conv)
 {
-    struct nn_conv_plan plan = {.depth = conv->kernel_h * conv->kernel_w * conv->channels,
+    size_t area = conv->kernel_h * conv->kernel_w;
+    struct nn_conv_plan plan = {.depth = conv->depthwise ? area : area * conv->channels,
                                 .lines = conv->batch * conv->out_height};
     if (plan.lines == 0 || conv->out_width == 0) {
         plan.lines = 0;
@@ -59,7 +67,8 @@ struct nn_conv_plan nn_conv_plan_of(const struct nn_conv2d *conv)
     }
     plan.bordered = is_bordered(conv);
     plan.way = way_of(conv, plan.depth, plan.bordered);
-    size_t lines = nn_max(1, pixels_per_chunk(plan.way, plan.depth) / conv->out_width);
+    size_t lines =
+        nn_max(1, pixels_per_chunk(plan.way, plan.depth, conv->channels) / conv->out_width);
     if (lines > conv->out_height) {
         lines -= lines % conv->out_height;
     }
@@ -100,6 +109,9 @@ bool nn_conv_mirrored(const struct nn_conv2d *c, struct nn_conv2d *out_mirrored)
 size_t nn_conv2d_pack_count(const struct nn_conv2d *conv)
 {
     size_t area = conv->kernel_h * conv->kernel_w;
+    if (conv->depthwise) {
+        return area * conv->channels;
+    }
     return area * nn_max(conv->channels * nn_round_up(conv->filters, NN_LINE),
                          conv->filters * nn_round_up(conv->channels, NN_LINE));
 }
@@ -112,6 +124,10 @@ void nn_conv2d_pack_forward(const struct nn_exec *exec, const struct nn_conv2d *
     struct nn_conv_plan plan = nn_conv_plan_of(conv);
     struct nn_packed *packed = &out_weights->packed;
     out_weights->w = w;
+    if (conv->depthwise) { /* read as it is */
+        *packed = (struct nn_packed){.panels = w};
+        return;
+    }
     nn_gemm_pack(exec, packed, storage, w, conv->filters, false, plan.depth, conv->filters);
     if (plan.way == NN_CONV_DIRECT && !packed->panels) {
         size_t width = nn_round_up(conv->filters, NN_LINE);
@@ -144,6 +160,15 @@ void nn_conv2d_pack_backward(const struct nn_exec *exec, const struct nn_conv2d 
 {
     struct nn_conv2d mirrored;
     *out_weights = (struct nn_conv2d_weights){.w = w};
+    if (conv->depthwise) {
+        size_t area = conv->kernel_h * conv->kernel_w;
+        for (size_t t = 0; t < area; t++) {
+            memcpy(storage + t * conv->channels, w + (area - 1 - t) * conv->channels,
+                   conv->channels * sizeof *w);
+        }
+        out_weights->packed.panels = storage;
+        return;
+    }
     if (!nn_conv_mirrored(conv, &mirrored)) {
         return;
     }
@@ -230,7 +255,10 @@ static void run_chunk(void *ctx, size_t chunk, size_t lane)
     size_t line = chunk * p->plan.chunk_lines;
     size_t end = nn_min(line + p->plan.chunk_lines, p->plan.lines);
     nn_real *scratch = nn_workspace_piece(p->exec, 0, p->scratch, lane);
-    if (p->plan.way == NN_CONV_DIRECT) {
+    if (p->plan.way == NN_CONV_DEPTHWISE) {
+        nn_conv_depthwise_forward(p->exec, p->conv, &p->plan, p->output, line, end, p->x, p->ldx,
+                                  p->weights->packed.panels, scratch);
+    } else if (p->plan.way == NN_CONV_DIRECT) {
         run_direct(p, line, end, scratch);
     } else {
         run_product(p, line, end, scratch);

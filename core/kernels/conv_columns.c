@@ -103,6 +103,7 @@ size_t nn_conv_scratch(const struct nn_conv2d *conv, const struct nn_conv_plan *
     case NN_CONV_POINTWISE:
         break;
     case NN_CONV_DIRECT:
+    case NN_CONV_DEPTHWISE:
         if (plan->bordered) {
             size_t lines = nn_min(plan->chunk_lines, conv->out_height);
             pixels = bordered_height(conv, lines) * bordered_width(conv) * conv->channels;
@@ -126,23 +127,30 @@ static void fill_offsets(const struct nn_conv2d *conv, size_t width, size_t ldx,
     }
 }
 
+struct nn_conv_window nn_conv_window_of(const struct nn_conv2d *conv,
+                                        const struct nn_conv_plan *plan, struct nn_conv_part part,
+                                        const nn_real *x, size_t ldx, nn_real *scratch)
+{
+    size_t start = part.top * conv->stride_h, width = conv->width;
+    if (!plan->bordered) {
+        return (struct nn_conv_window){x + (part.image * conv->height + start) * width * ldx, ldx,
+                                       width * ldx};
+    }
+    width = bordered_width(conv);
+    for (size_t h = 0; h < bordered_height(conv, part.lines); h++) {
+        copy_bordered(scratch + h * width * conv->channels,
+                      line_of(conv, x, ldx, part.image, start + h), ldx, conv, 0, width);
+    }
+    return (struct nn_conv_window){scratch, conv->channels, width * conv->channels};
+}
+
 void nn_conv_source_of(const struct nn_conv2d *conv, const struct nn_conv_plan *plan,
                        struct nn_conv_part part, const nn_real *x, size_t ldx, nn_real *scratch,
                        struct nn_conv_source *out_source)
 {
-    size_t start = part.top * conv->stride_h, width = conv->width;
-    if (plan->bordered) {
-        width = bordered_width(conv);
-        for (size_t h = 0; h < bordered_height(conv, part.lines); h++) {
-            copy_bordered(scratch + h * width * conv->channels,
-                          line_of(conv, x, ldx, part.image, start + h), ldx, conv, 0, width);
-        }
-        ldx = conv->channels;
-        out_source->x = scratch;
-    } else {
-        out_source->x = x + (part.image * conv->height + start) * width * ldx;
-    }
-    out_source->x_row = conv->stride_h * width * ldx;
-    out_source->x_column = conv->stride_w * ldx;
-    fill_offsets(conv, width, ldx, out_source->offsets);
+    struct nn_conv_window window = nn_conv_window_of(conv, plan, part, x, ldx, scratch);
+    out_source->x = window.x;
+    out_source->x_row = conv->stride_h * window.line;
+    out_source->x_column = conv->stride_w * window.ldx;
+    fill_offsets(conv, window.line / window.ldx, window.ldx, out_source->offsets);
 }

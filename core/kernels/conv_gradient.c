@@ -57,7 +57,7 @@ static size_t copy_bytes(const struct nn_conv2d *conv, const struct nn_conv_plan
 
 static bool is_sliced(const struct nn_conv2d *conv, const struct nn_conv_plan *plan)
 {
-    return plan->way == NN_CONV_DIRECT ||
+    return plan->way == NN_CONV_DIRECT || plan->way == NN_CONV_DEPTHWISE ||
            (plan->way == NN_CONV_COLUMNS && plan->depth * conv->filters <= SLICED_WEIGHTS);
 }
 
@@ -115,7 +115,11 @@ static void weight_slice(void *ctx, size_t slice, size_t lane)
         size_t line = chunk * p->plan.chunk_lines;
         size_t end = nn_min(line + p->plan.chunk_lines, p->plan.lines);
         make_rows(p, line, end);
-        if (p->plan.way == NN_CONV_DIRECT) {
+        if (p->plan.way == NN_CONV_DEPTHWISE) {
+            nn_conv_depthwise_weight(p->exec, p->conv, &p->plan, line, end, d_w, p->ldw, p->x,
+                                     p->ldx, p->d_y + line * p->conv->out_width * p->ldd_y,
+                                     p->ldd_y, scratch);
+        } else if (p->plan.way == NN_CONV_DIRECT) {
             weight_direct(p, line, end, d_w, scratch);
         } else {
             weight_product(p, line, end, d_w, scratch);
@@ -298,6 +302,11 @@ void nn_conv2d_input_gradient(const struct nn_exec *exec, const struct nn_conv2d
                               size_t ldd_y, const struct nn_conv2d_weights *weights)
 {
     struct nn_conv2d mirrored;
+    if (conv->depthwise) {
+        nn_conv_depthwise_input(exec, conv, d_x, ldd_x, accumulate, d_y, ldd_y,
+                                weights->packed.panels);
+        return;
+    }
     if (nn_conv_mirrored(conv, &mirrored)) {
         struct nn_conv2d_output output = {.ldy = ldd_x};
         output.y = d_x;
@@ -326,7 +335,9 @@ size_t nn_conv2d_workspace(const struct nn_conv2d *conv, size_t lanes)
     } else if (plan.chunks > 0 && is_sliced(conv, &plan)) {
         weight += slices_of(&plan) * copy_bytes(conv, &plan);
     }
-    if (nn_conv_mirrored(conv, &mirrored)) {
+    if (conv->depthwise) {
+        input = lanes * nn_conv_depthwise_input_scratch(conv);
+    } else if (nn_conv_mirrored(conv, &mirrored)) {
         struct nn_conv_plan back = nn_conv_plan_of(&mirrored);
         input = lanes * nn_conv_scratch(&mirrored, &back);
     } else {

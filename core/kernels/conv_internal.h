@@ -13,13 +13,14 @@ enum nn_conv_way {
     NN_CONV_POINTWISE, /* 1x1: x is the matrix already */
     NN_CONV_DIRECT,    /* few taps: own kernels read the image */
     NN_CONV_COLUMNS,   /* im2col of a chunk, then a matrix product */
+    NN_CONV_DEPTHWISE, /* a filter a channel: own kernels read the image (conv_depthwise.c) */
 };
 
 #define NN_CONV_DIRECT_TAPS 512 /* most taps of the direct way */
 
 struct nn_conv_plan {
     enum nn_conv_way way;
-    size_t depth;       /* kernel_h * kernel_w * channels */
+    size_t depth;       /* kernel_h * kernel_w * channels; depthwise: without the channels */
     size_t lines;       /* batch * out_height */
     size_t chunk_lines; /* lines a chunk; whole images where a chunk holds several */
     size_t chunks;
@@ -36,6 +37,15 @@ struct nn_conv_part {
     size_t image, top, lines;
 };
 struct nn_conv_part nn_conv_part_at(const struct nn_conv2d *conv, size_t line, size_t end);
+
+/* A part of the image as the kernels read it: the image itself or a bordered copy in scratch. */
+struct nn_conv_window {
+    const nn_real *x; /* of the first window */
+    size_t ldx, line; /* from one pixel and from one image line to the next */
+};
+struct nn_conv_window nn_conv_window_of(const struct nn_conv2d *conv,
+                                        const struct nn_conv_plan *plan, struct nn_conv_part part,
+                                        const nn_real *x, size_t ldx, nn_real *scratch);
 
 /* What the direct kernels read for a part: the image itself or a bordered copy in scratch. */
 struct nn_conv_source {
@@ -59,6 +69,22 @@ void nn_conv_tap_columns(const struct nn_conv2d *conv, size_t line, size_t end, 
 void nn_conv_run(const struct nn_exec *exec, const struct nn_conv2d *conv,
                  const struct nn_conv2d_output *output, bool accumulate, const nn_real *x,
                  size_t ldx, const struct nn_conv2d_weights *weights);
+
+/* Lines [line, end) of a depthwise convolution, one chunk. */
+void nn_conv_depthwise_forward(const struct nn_exec *exec, const struct nn_conv2d *conv,
+                               const struct nn_conv_plan *plan,
+                               const struct nn_conv2d_output *output, size_t line, size_t end,
+                               const nn_real *x, size_t ldx, const nn_real *w, nn_real *scratch);
+/* d_w [taps, ldw] += of those lines. */
+void nn_conv_depthwise_weight(const struct nn_exec *exec, const struct nn_conv2d *conv,
+                              const struct nn_conv_plan *plan, size_t line, size_t end,
+                              nn_real *d_w, size_t ldw, const nn_real *x, size_t ldx,
+                              const nn_real *d_y, size_t ldd_y, nn_real *scratch);
+/* d_x of the whole batch; mirrored: the taps of w from the last to the first. */
+void nn_conv_depthwise_input(const struct nn_exec *exec, const struct nn_conv2d *conv, nn_real *d_x,
+                             size_t ldd_x, bool accumulate, const nn_real *d_y, size_t ldd_y,
+                             const nn_real *mirrored);
+size_t nn_conv_depthwise_input_scratch(const struct nn_conv2d *conv);
 
 /* The convolution that makes d_x from d_y, for strides of 1; false when there is none. */
 bool nn_conv_mirrored(const struct nn_conv2d *conv, struct nn_conv2d *out_mirrored);

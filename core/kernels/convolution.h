@@ -6,6 +6,10 @@
  *
  * x   [batch * height * width, channels]          w [kernel_h, kernel_w, channels, filters]
  * y   [batch * out_height * out_width, filters]   dense, filters fastest
+ *
+ * depthwise: each channel has one filter of its own, so filters = channels and
+ *     y[n,i,j,c] = bias[c] + sum over u,v of x[n, i*sh + u - pt, j*sw + v - pl, c] * w[u,v,c]
+ * with w [kernel_h, kernel_w, channels] and padding smaller than the kernel.
  */
 #ifndef NN_KERNELS_CONVOLUTION_H
 #define NN_KERNELS_CONVOLUTION_H
@@ -19,6 +23,7 @@ struct nn_conv2d {
     size_t stride_h, stride_w;
     size_t pad_top, pad_left; /* padding below and right follows from the output size */
     size_t out_height, out_width;
+    bool depthwise;
 };
 
 /* (size + pad_before + pad_after - kernel) / stride + 1, 0 when the kernel does not fit. */

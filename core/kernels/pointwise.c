@@ -88,7 +88,17 @@ void nn_relu_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const n
     map(exec, exec->kernels->relu, args);
 }
 
-void nn_relu_gradient(const struct nn_exec *exec, const struct nn_relu_gradient *g)
+void nn_clip_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn_real *x,
+                     size_t ldx, size_t rows, size_t columns, nn_real ceiling)
+{
+    struct nn_map_args args = {.rows = rows, .columns = columns, .a = x, .ceiling = ceiling};
+    args.y = y;
+    args.ldy = ldy;
+    args.lda = ldx;
+    map(exec, exec->kernels->clip, args);
+}
+
+static struct nn_map_args gradient_args(const struct nn_relu_gradient *g)
 {
     struct nn_map_args args = {.rows = g->rows, .columns = g->columns, .y = g->d_x, .a = g->d_y};
     args.b = g->y;
@@ -96,7 +106,19 @@ void nn_relu_gradient(const struct nn_exec *exec, const struct nn_relu_gradient 
     args.lda = g->ldd_y;
     args.ldb = g->ldy;
     args.accumulate = g->accumulate;
-    map(exec, exec->kernels->relu_gradient, args);
+    return args;
+}
+
+void nn_relu_gradient(const struct nn_exec *exec, const struct nn_relu_gradient *g)
+{
+    map(exec, exec->kernels->relu_gradient, gradient_args(g));
+}
+
+void nn_clip_gradient(const struct nn_exec *exec, const struct nn_relu_gradient *g, nn_real ceiling)
+{
+    struct nn_map_args args = gradient_args(g);
+    args.ceiling = ceiling;
+    map(exec, exec->kernels->clip_gradient, args);
 }
 
 /* ---- dropout: a chunk is some rows of one sample ---- */

@@ -27,6 +27,10 @@ void nn_add(const struct nn_exec *exec, const struct nn_addition *args);
 void nn_relu_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn_real *x,
                      size_t ldx, size_t rows, size_t columns);
 
+/* y = min(max(x, 0), ceiling), NaN stays NaN; y may alias x. */
+void nn_clip_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn_real *x,
+                     size_t ldx, size_t rows, size_t columns, nn_real ceiling);
+
 /* d_x = d_y where y > 0, else 0; written or added to; d_x may alias d_y. */
 struct nn_relu_gradient {
     nn_real *d_x;
@@ -37,6 +41,9 @@ struct nn_relu_gradient {
     size_t rows, columns;
 };
 void nn_relu_gradient(const struct nn_exec *exec, const struct nn_relu_gradient *args);
+/* The same where 0 < y < ceiling. */
+void nn_clip_gradient(const struct nn_exec *exec, const struct nn_relu_gradient *args,
+                      nn_real ceiling);
 
 /* y = x / (1 - rate) where kept, else 0. The mask is a function of (seed, layer, epoch, sample,
  * element), so the gradient is the same call on d_y. y may alias x; accumulate: added to y. */

@@ -81,6 +81,50 @@ static void row_relu_gradient(const struct nn_map_args *s)
     }
 }
 
+static void row_clip(const struct nn_map_args *s)
+{
+    nn_real ceiling = s->ceiling;
+    for (size_t r = 0; r < s->rows; r++) {
+        const nn_real *a = s->a + r * s->lda;
+        nn_real *y = s->y + r * s->ldy;
+#pragma omp simd
+        for (size_t c = 0; c < s->columns; c++) {
+            nn_real value = a[c] < 0 ? 0 : a[c]; /* a NaN stays */
+            y[c] = value > ceiling ? ceiling : value;
+        }
+    }
+}
+
+static void pass_between(nn_real *y, const nn_real *a, const nn_real *b, nn_real ceiling, size_t n)
+{
+#pragma omp simd
+    for (size_t c = 0; c < n; c++) {
+        nn_real below = b[c] < ceiling ? a[c] : 0;
+        y[c] = b[c] > 0 ? below : 0;
+    }
+}
+
+static void add_between(nn_real *y, const nn_real *a, const nn_real *b, nn_real ceiling, size_t n)
+{
+#pragma omp simd
+    for (size_t c = 0; c < n; c++) {
+        nn_real below = b[c] < ceiling ? a[c] : 0;
+        y[c] += b[c] > 0 ? below : 0;
+    }
+}
+
+static void row_clip_gradient(const struct nn_map_args *s)
+{
+    for (size_t r = 0; r < s->rows; r++) {
+        const nn_real *a = s->a + r * s->lda, *b = s->b + r * s->ldb;
+        if (s->accumulate) {
+            add_between(s->y + r * s->ldy, a, b, s->ceiling, s->columns);
+        } else {
+            pass_between(s->y + r * s->ldy, a, b, s->ceiling, s->columns);
+        }
+    }
+}
+
 /* Words of DROPOUT_BLOCKS blocks of Philox4x32-10 at once; as nn_philox4x32, lane by lane. */
 #define DROPOUT_BLOCKS ((size_t)16)
 #define DROPOUT_WORDS  (4 * DROPOUT_BLOCKS)

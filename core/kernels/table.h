@@ -16,6 +16,8 @@
     X(gemm_dots, nn_dots_args)                                                                     \
     X(conv_forward, nn_conv_forward_args)                                                          \
     X(conv_weight, nn_conv_weight_args)                                                            \
+    X(depthwise_forward, nn_depthwise_args)                                                        \
+    X(depthwise_weight, nn_depthwise_weight_args)                                                  \
     X(moments, nn_moments_args)                                                                    \
     X(norm_apply, nn_norm_args)                                                                    \
     X(norm_sums, nn_norm_sums_args)                                                                \
@@ -25,6 +27,8 @@
     X(add, nn_map_args)                                                                            \
     X(relu, nn_map_args)                                                                           \
     X(relu_gradient, nn_map_args)                                                                  \
+    X(clip, nn_map_args)                                                                           \
+    X(clip_gradient, nn_map_args)                                                                  \
     X(dropout, nn_dropout_args)                                                                    \
     X(normalize_u8, nn_normalize_args)                                                             \
     X(max_pool, nn_window_args)                                                                    \
@@ -87,6 +91,25 @@ struct nn_conv_weight_args {
     const size_t *offsets;
 };
 
+/* Output pixels [rows, width] of a depthwise convolution whose windows all lie inside x:
+ *     y[i * width + j, c] = relu?(bias[c] + sum_(u,v) x(i,j,u,v)[c] * w[u * kernel_w + v, c])
+ * with x(i,j,u,v) = x + i * x_row + j * x_column + u * x_line + v * ldx, and w [taps, channels]. */
+struct nn_depthwise_args {
+    size_t rows, width, kernel_h, kernel_w, channels;
+    nn_real *y;
+    const nn_real *x, *w, *bias;
+    size_t ldy, x_row, x_column, x_line, ldx;
+    bool relu, accumulate; /* accumulate: added to y, bias and relu empty */
+};
+
+/* d_w[u * kernel_w + v, c] += sum_(i,j) x(i,j,u,v)[c] * d_y[i * width + j, c]; d_w [taps, ldw]. */
+struct nn_depthwise_weight_args {
+    size_t rows, width, kernel_h, kernel_w, channels;
+    nn_real *d_w;
+    const nn_real *x, *d_y;
+    size_t ldw, ldd_y, x_row, x_column, x_line, ldx;
+};
+
 /* Mean and sum of squared deviations of each column. */
 struct nn_moments_args {
     size_t rows, columns;
@@ -132,7 +155,8 @@ struct nn_column_sums_args {
 };
 
 /* One or two matrices to one.  copy: y = a (+ y).  add: y = a + b, relu?  relu: y = max(a, 0).
- * relu_gradient: y = (b > 0 ? a : 0) (+ y).  softmax: y = softmax(a).
+ * relu_gradient: y = (b > 0 ? a : 0) (+ y).  clip: y = min(max(a, 0), ceiling).
+ * clip_gradient: y = (b > 0 and b < ceiling ? a : 0) (+ y).  softmax: y = softmax(a).
  * softmax_gradient: y = b * (a - sum(a * b)). */
 struct nn_map_args {
     size_t rows, columns;
@@ -140,6 +164,7 @@ struct nn_map_args {
     const nn_real *a, *b;
     size_t ldy, lda, ldb;
     bool accumulate, relu;
+    nn_real ceiling;
 };
 
 /* Rows of one sample: element e = row * columns + column of the sample, from element `first` (a

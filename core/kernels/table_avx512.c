@@ -13,6 +13,7 @@
 #include "core/kernels/vector_simd.h"
 #include "core/kernels/tile_simd.h"
 #include "core/kernels/conv_simd.h"
+#include "core/kernels/depthwise_simd.h"
 #include "core/kernels/lstm_simd.h"
 #include "core/kernels/norm_simd.h"
 #include "core/kernels/pointwise_simd.h"

@@ -89,6 +89,46 @@ static void row_conv_weight(const struct nn_conv_weight_args *s)
     }
 }
 
+static const nn_real *depthwise_pixel(const struct nn_depthwise_args *s, size_t p, size_t tap)
+{
+    return s->x + p / s->width * s->x_row + p % s->width * s->x_column +
+           tap / s->kernel_w * s->x_line + tap % s->kernel_w * s->ldx;
+}
+
+static void row_depthwise_forward(const struct nn_depthwise_args *s)
+{
+    for (size_t p = 0; p < s->rows * s->width; p++) {
+        nn_real *y = s->y + p * s->ldy;
+        if (!s->accumulate) {
+            memset(y, 0, s->channels * sizeof *y);
+        }
+        for (size_t t = 0; t < s->kernel_h * s->kernel_w; t++) {
+            const nn_real *x = depthwise_pixel(s, p, t), *w = s->w + t * s->channels;
+#pragma omp simd
+            for (size_t c = 0; c < s->channels; c++) {
+                y[c] += x[c] * w[c];
+            }
+        }
+        finish_row(y, s->bias, s->relu, s->channels);
+    }
+}
+
+static void row_depthwise_weight(const struct nn_depthwise_weight_args *s)
+{
+    for (size_t p = 0; p < s->rows * s->width; p++) {
+        const nn_real *d_y = s->d_y + p * s->ldd_y;
+        const nn_real *window = s->x + p / s->width * s->x_row + p % s->width * s->x_column;
+        for (size_t t = 0; t < s->kernel_h * s->kernel_w; t++) {
+            const nn_real *x = window + t / s->kernel_w * s->x_line + t % s->kernel_w * s->ldx;
+            nn_real *d_w = s->d_w + t * s->ldw;
+#pragma omp simd
+            for (size_t c = 0; c < s->channels; c++) {
+                d_w[c] += x[c] * d_y[c];
+            }
+        }
+    }
+}
+
 /* The mean first, then deviations from it; what the mean's rounding left is taken out of both. */
 static void row_moments(const struct nn_moments_args *s)
 {

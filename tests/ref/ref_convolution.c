@@ -12,6 +12,13 @@ struct term {
 
 typedef void (*term_fn)(void *ctx, struct term term);
 
+/* Whether channel c and filter o meet, and where in w of tap t. */
+static bool meets(const struct nn_conv2d *conv, size_t t, size_t c, size_t o, size_t *at)
+{
+    *at = conv->depthwise ? t * conv->channels + c : (t * conv->channels + c) * conv->filters + o;
+    return !conv->depthwise || c == o;
+}
+
 static void for_each_term(const struct nn_conv2d *c, term_fn fn, void *ctx)
 {
     for (size_t p = 0; p < c->batch * c->out_height * c->out_width; p++) {
@@ -40,8 +47,11 @@ static void forward_term(void *ctx, struct term term)
     size_t channels = r->conv->channels, filters = r->conv->filters;
     for (size_t c = 0; c < channels; c++) {
         for (size_t o = 0; o < filters; o++) {
-            r->out[term.y * filters + o] += (double)r->x[term.x * r->ldx + c] *
-                                            (double)r->w[(term.w * channels + c) * filters + o];
+            size_t at;
+            if (meets(r->conv, term.w, c, o, &at)) {
+                r->out[term.y * filters + o] +=
+                    (double)r->x[term.x * r->ldx + c] * (double)r->w[at];
+            }
         }
     }
 }
@@ -52,8 +62,11 @@ static void weight_term(void *ctx, struct term term)
     size_t channels = r->conv->channels, filters = r->conv->filters;
     for (size_t c = 0; c < channels; c++) {
         for (size_t o = 0; o < filters; o++) {
-            r->out[(term.w * channels + c) * filters + o] +=
-                (double)r->x[term.x * r->ldx + c] * (double)r->d_y[term.y * r->ldd_y + o];
+            size_t at;
+            if (meets(r->conv, term.w, c, o, &at)) {
+                r->out[at] +=
+                    (double)r->x[term.x * r->ldx + c] * (double)r->d_y[term.y * r->ldd_y + o];
+            }
         }
     }
 }
@@ -64,8 +77,11 @@ static void input_term(void *ctx, struct term term)
     size_t channels = r->conv->channels, filters = r->conv->filters;
     for (size_t c = 0; c < channels; c++) {
         for (size_t o = 0; o < filters; o++) {
-            r->out[term.x * channels + c] += (double)r->d_y[term.y * r->ldd_y + o] *
-                                             (double)r->w[(term.w * channels + c) * filters + o];
+            size_t at;
+            if (meets(r->conv, term.w, c, o, &at)) {
+                r->out[term.x * channels + c] +=
+                    (double)r->d_y[term.y * r->ldd_y + o] * (double)r->w[at];
+            }
         }
     }
 }

@@ -26,13 +26,23 @@ static const size_t SHAPES[][13] = {
     {1, 4, 4, 3, 5, 2, 2, 1, 1, 3, 3, 0, 0},   /* padding over the kernel: nothing to mirror */
     {1, 7, 7, 96, 97, 3, 3, 1, 1, 1, 1, 1, 1}, /* many weights: a piece of work a tap */
     {0, 5, 5, 1, 2, 3, 3, 1, 1, 0, 0, 0, 0},
+    /* from here on depthwise */
+    {2, 9, 8, 32, 32, 3, 3, 1, 1, 1, 1, 1, 1},
+    {2, 12, 11, 19, 19, 3, 3, 2, 2, 1, 1, 1, 1},
+    {1, 12, 12, 24, 24, 3, 3, 2, 2, 0, 0, 1, 1},
+    {3, 7, 9, 5, 5, 5, 5, 1, 1, 2, 2, 2, 2},
+    {1, 40, 41, 96, 96, 3, 3, 1, 1, 1, 1, 1, 1}, /* several chunks an image */
+    {2, 10, 13, 17, 17, 5, 3, 2, 3, 1, 2, 2, 0},
+    {4, 3, 3, 70, 70, 1, 1, 1, 1, 0, 0, 0, 0},
+    {2, 8, 9, 33, 33, 2, 7, 3, 1, 0, 3, 0, 3}, /* lines that no window reads */
 };
+#define FIRST_DEPTHWISE 18
 
 static struct nn_conv2d shape_at(size_t i)
 {
     const size_t *s = SHAPES[i];
     struct nn_conv2d conv = {s[0], s[1], s[2], s[3],  s[4], s[5], s[6],
-                             s[7], s[8], s[9], s[10], 0,    0};
+                             s[7], s[8], s[9], s[10], 0,    0,    i >= FIRST_DEPTHWISE};
     conv.out_height = nn_conv2d_out_size(s[1], s[5], s[7], s[9], s[11]);
     conv.out_width = nn_conv2d_out_size(s[2], s[6], s[8], s[10], s[12]);
     return conv;
@@ -50,7 +60,8 @@ static struct fields fields_of(struct numeric *t, size_t i)
     struct fields f = {.conv = c};
     f.x = numeric_field(t, c.batch * c.height * c.width, c.channels, i % 3 == 1 ? 3 : 0);
     f.y = numeric_field(t, c.batch * c.out_height * c.out_width, c.filters, i % 4 == 2 ? 5 : 0);
-    f.w = numeric_field(t, c.kernel_h * c.kernel_w * c.channels, c.filters, 0);
+    size_t taps = c.kernel_h * c.kernel_w * (c.depthwise ? 1 : c.channels);
+    f.w = numeric_field(t, taps, c.filters, 0);
     f.storage = numeric_array(t, nn_conv2d_pack_count(&c), sizeof(nn_real));
     numeric_workspace(t, nn_conv2d_workspace(&c, nn_pool_lanes(t->exec.pool)));
     return f;
@@ -87,7 +98,10 @@ static void forward(struct numeric *t)
 /* The moments that the forward pass takes on the way are those of its output. */
 static void moments_on_the_way(struct numeric *t)
 {
-    for (size_t i = 0; i + 1 < shape_count(); i++) {
+    for (size_t i = 0; i < shape_count(); i++) {
+        if (SHAPES[i][0] == 0) {
+            continue;
+        }
         struct fields f = fields_of(t, i);
         struct nn_conv2d_weights weights;
         size_t chunks = nn_conv2d_chunks(&f.conv), n = f.conv.filters;
@@ -167,9 +181,9 @@ static void input_gradient(struct numeric *t)
 }
 
 const struct numeric_case convolution_cases[] = {
-    {"conv_forward", "conv_forward", forward},
+    {"conv_forward", "conv_forward depthwise_forward", forward},
     {"conv_moments", "conv_forward moments", moments_on_the_way},
-    {"conv_weight", "conv_weight", weight_gradient},
+    {"conv_weight", "conv_weight depthwise_weight", weight_gradient},
     {"conv_input", "conv_forward copy", input_gradient},
     {NULL, NULL, NULL},
 };

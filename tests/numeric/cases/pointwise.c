@@ -89,6 +89,41 @@ static void relu_gradient(struct numeric *t)
     }
 }
 
+static void clip(struct numeric *t)
+{
+    for (size_t i = 0; i < shape_count(); i++) {
+        size_t rows = SHAPES[i][0], columns = SHAPES[i][1];
+        struct field x = numeric_field(t, rows, columns, i % 3),
+                     y = numeric_field(t, rows, columns, i % 2);
+        double *expected = numeric_doubles(t, y);
+        for (size_t e = 0; e < rows * columns; e++) {
+            expected[e] = fmin(fmax(value(x, e), 0), 0.25);
+        }
+        nn_clip_forward(&t->exec, y.data, y.ld, x.data, x.ld, rows, columns, (nn_real)0.25);
+        numeric_compare(t, y, expected, 0, "clip rows=%zu columns=%zu", rows, columns);
+    }
+}
+
+static void clip_gradient(struct numeric *t)
+{
+    for (size_t i = 0; i < 2 * shape_count(); i++) {
+        size_t rows = SHAPES[i / 2][0], columns = SHAPES[i / 2][1];
+        bool accumulate = i % 2 == 1;
+        struct field y = numeric_field(t, rows, columns, i % 3),
+                     d_y = numeric_field(t, rows, columns, i % 5);
+        struct field d_x = numeric_field(t, rows, columns, i % 2);
+        double *expected = numeric_doubles(t, d_x);
+        for (size_t e = 0; e < rows * columns; e++) {
+            bool between = value(y, e) > 0 && value(y, e) < 0.25;
+            expected[e] = (between ? value(d_y, e) : 0) + (accumulate ? expected[e] : 0);
+        }
+        struct nn_relu_gradient args = {d_x.data, d_x.ld, accumulate, d_y.data, y.data,
+                                        d_y.ld,   y.ld,   rows,       columns};
+        nn_clip_gradient(&t->exec, &args, (nn_real)0.25);
+        numeric_compare(t, d_x, expected, 0, "clip gradient rows=%zu columns=%zu", rows, columns);
+    }
+}
+
 static void dropout(struct numeric *t)
 {
     static const size_t shapes[][3] = {{1, 1, 1},  {8, 1, 11520},  {6, 3, 10},  {32, 16, 7},
@@ -254,6 +289,8 @@ const struct numeric_case pointwise_cases[] = {
     {"add", "add", add},
     {"relu", "relu", relu},
     {"relu_gradient", "relu_gradient", relu_gradient},
+    {"clip", "clip", clip},
+    {"clip_gradient", "clip_gradient", clip_gradient},
     {"dropout", "dropout", dropout},
     {"dropout_of_sequences", "dropout", dropout_of_sequences},
     {"normalize_u8", "normalize_u8", normalize},

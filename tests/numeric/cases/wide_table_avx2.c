@@ -12,6 +12,7 @@
 #include "tests/numeric/cases/wide_vector_simd.h"
 #include "core/kernels/tile_simd.h"
 #include "core/kernels/conv_simd.h"
+#include "core/kernels/depthwise_simd.h"
 #include "core/kernels/lstm_simd.h"
 #include "core/kernels/norm_simd.h"
 #include "core/kernels/pointwise_simd.h"

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Depthwise convolution: every channel by itself, so there is no product to make, only windows to
+ * read. Parts of the image with a border of zeros are copied, so that the kernels know no edges.
+ *
+ * d_x is the convolution of d_y with the mirrored weights; with strides d_y is spread first, zeros
+ * between its pixels. That multiplies some zeros, but the pass is bound by reading.
+ */
+#include <string.h>
+
+#include "core/kernels/conv_internal.h"
+#include "core/kernels/table.h"
+
+void nn_conv_depthwise_forward(const struct nn_exec *exec, const struct nn_conv2d *conv,
+                               const struct nn_conv_plan *plan,
+                               const struct nn_conv2d_output *output, size_t line, size_t end,
+                               const nn_real *x, size_t ldx, const nn_real *w, nn_real *scratch)
+{
+    while (line < end) {
+        struct nn_conv_part part = nn_conv_part_at(conv, line, end);
+        struct nn_conv_window window = nn_conv_window_of(conv, plan, part, x, ldx, scratch);
+        struct nn_depthwise_args args = {.rows = part.lines, .width = conv->out_width};
+        args.kernel_h = conv->kernel_h;
+        args.kernel_w = conv->kernel_w;
+        args.channels = conv->channels;
+        args.y = output->y + line * conv->out_width * output->ldy;
+        args.x = window.x;
+        args.w = w;
+        args.bias = output->bias;
+        args.ldy = output->ldy;
+        args.x_row = conv->stride_h * window.line;
+        args.x_column = conv->stride_w * window.ldx;
+        args.x_line = window.line;
+        args.ldx = window.ldx;
+        args.relu = output->activation == NN_ACTIVATION_RELU;
+        exec->kernels->depthwise_forward(&args);
+        line += part.lines;
+    }
+}
+
+void nn_conv_depthwise_weight(const struct nn_exec *exec, const struct nn_conv2d *conv,
+                              const struct nn_conv_plan *plan, size_t line, size_t end,
+                              nn_real *d_w, size_t ldw, const nn_real *x, size_t ldx,
+                              const nn_real *d_y, size_t ldd_y, nn_real *scratch)
+{
+    while (line < end) {
+        struct nn_conv_part part = nn_conv_part_at(conv, line, end);
+        struct nn_conv_window window = nn_conv_window_of(conv, plan, part, x, ldx, scratch);
+        struct nn_depthwise_weight_args args = {.rows = part.lines, .width = conv->out_width};
+        args.kernel_h = conv->kernel_h;
+        args.kernel_w = conv->kernel_w;
+        args.channels = conv->channels;
+        args.d_w = d_w;
+        args.x = window.x;
+        args.d_y = d_y;
+        args.ldw = ldw;
+        args.ldd_y = ldd_y;
+        args.x_row = conv->stride_h * window.line;
+        args.x_column = conv->stride_w * window.ldx;
+        args.x_line = window.line;
+        args.ldx = window.ldx;
+        exec->kernels->depthwise_weight(&args);
+        d_y += part.lines * conv->out_width * ldd_y;
+        line += part.lines;
+    }
+}
+
+/* ---- d_x ---- */
+
+/* The convolution that makes d_x from d_y spread out: its output is d_x. */
+static struct nn_conv2d backward_of(const struct nn_conv2d *conv)
+{
+    return (struct nn_conv2d){.batch = conv->batch,
+                              .height = (conv->out_height - 1) * conv->stride_h + 1,
+                              .width = (conv->out_width - 1) * conv->stride_w + 1,
+                              .channels = conv->channels,
+                              .filters = conv->channels,
+                              .kernel_h = conv->kernel_h,
+                              .kernel_w = conv->kernel_w,
+                              .stride_h = 1,
+                              .stride_w = 1,
+                              .pad_top = conv->kernel_h - 1 - conv->pad_top,
+                              .pad_left = conv->kernel_w - 1 - conv->pad_left,
+                              .out_height = conv->height,
+                              .out_width = conv->width,
+                              .depthwise = true};
+}
+
+struct input_run {
+    const struct nn_exec *exec;
+    const struct nn_conv2d *conv;
+    struct nn_conv2d back;
+    struct nn_conv_plan plan;
+    nn_real *d_x;
+    const nn_real *d_y, *w;
+    size_t ldd_x, ldd_y, scratch;
+    bool accumulate;
+};
+
+/* One line of d_y among zeros: dst [width, channels]; source NULL: a line of zeros. */
+static void spread_line(const struct input_run *p, nn_real *dst, size_t width,
+                        const nn_real *source)
+{
+    size_t channels = p->conv->channels;
+    memset(dst, 0, width * channels * sizeof *dst);
+    for (size_t j = 0; source && j < p->conv->out_width; j++) {
+        size_t at = p->back.pad_left + j * p->conv->stride_w;
+        if (at < width) {
+            memcpy(dst + at * channels, source + j * p->ldd_y, channels * sizeof *dst);
+        }
+    }
+}
+
+/* The lines of spread d_y that a part of d_x reads. */
+static void spread_part(const struct input_run *p, struct nn_conv_part part, nn_real *scratch)
+{
+    size_t width = p->back.out_width + p->back.kernel_w - 1;
+    for (size_t h = 0; h < part.lines + p->back.kernel_h - 1; h++) {
+        size_t at = part.top + h, i = 0;
+        bool there = at >= p->back.pad_top && (at - p->back.pad_top) % p->conv->stride_h == 0;
+        if (there) {
+            i = (at - p->back.pad_top) / p->conv->stride_h;
+            there = i < p->conv->out_height;
+        }
+        size_t row = (part.image * p->conv->out_height + i) * p->conv->out_width;
+        spread_line(p, scratch + h * width * p->conv->channels, width,
+                    there ? p->d_y + row * p->ldd_y : NULL);
+    }
+}
+
+static void input_chunk(void *ctx, size_t chunk, size_t lane)
+{
+    const struct input_run *p = ctx;
+    size_t line = chunk * p->plan.chunk_lines;
+    size_t end = nn_min(line + p->plan.chunk_lines, p->plan.lines);
+    nn_real *scratch = nn_workspace_piece(p->exec, 0, p->scratch, lane);
+    while (line < end) {
+        struct nn_conv_part part = nn_conv_part_at(&p->back, line, end);
+        struct nn_depthwise_args args = {.rows = part.lines, .width = p->back.out_width};
+        spread_part(p, part, scratch);
+        args.kernel_h = p->back.kernel_h;
+        args.kernel_w = p->back.kernel_w;
+        args.channels = p->back.channels;
+        args.y = p->d_x + line * p->back.out_width * p->ldd_x;
+        args.x = scratch;
+        args.w = p->w;
+        args.ldy = p->ldd_x;
+        args.ldx = args.x_column = p->back.channels;
+        args.x_line = args.x_row = (p->back.out_width + p->back.kernel_w - 1) * p->back.channels;
+        args.accumulate = p->accumulate;
+        p->exec->kernels->depthwise_forward(&args);
+        line += part.lines;
+    }
+}
+
+size_t nn_conv_depthwise_input_scratch(const struct nn_conv2d *conv)
+{
+    struct nn_conv2d back = backward_of(conv);
+    struct nn_conv_plan plan = nn_conv_plan_of(&back);
+    size_t lines = nn_min(plan.chunk_lines, back.out_height) + back.kernel_h - 1;
+    size_t width = back.out_width + back.kernel_w - 1;
+    return plan.chunks > 0 ? nn_bytes(lines * width * back.channels, sizeof(nn_real)) : 0;
+}
+
+void nn_conv_depthwise_input(const struct nn_exec *exec, const struct nn_conv2d *conv, nn_real *d_x,
+                             size_t ldd_x, bool accumulate, const nn_real *d_y, size_t ldd_y,
+                             const nn_real *mirrored)
+{
+    struct input_run run = {.exec = exec, .conv = conv, .d_y = d_y, .w = mirrored};
+    run.back = backward_of(conv);
+    run.plan = nn_conv_plan_of(&run.back);
+    run.d_x = d_x;
+    run.ldd_x = ldd_x;
+    run.ldd_y = ldd_y;
+    run.accumulate = accumulate;
+    run.scratch = nn_conv_depthwise_input_scratch(conv);
+    nn_parallel_for(exec->pool, run.plan.chunks, input_chunk, &run);
+}
