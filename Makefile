@@ -181,4 +181,5 @@ FORCE:
         mutants lint tidy analyze print-cppflags fuzz fuzz-short fmt clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
--include $(patsubst %.c,$(BUILD)/%.d,$(CORE_SRC) $(SERVER_SRC) server/main.c $(TEST_LIB) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c)
+-include $(patsubst %.c,$(BUILD)/%.d,$(CORE_SRC) $(SERVER_SRC) server/main.c $(TEST_LIB) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c \
+         $(wildcard tests/accept/*.c tests/bench/*.c))

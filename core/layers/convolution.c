@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolution: any kernel, stride and padding with zeros, dilation 1.
+ * convolution: any kernel, stride and padding with zeros, dilation 1; depthwise with as many groups
+ * as channels (o = c, no sum over channels).
  *     y[n,i,j,o] = b[o] + sum over u,v,c of x[n, i*s + u - p, j*s + v - p, c] * w[u,v,c,o]
  * The weight is kept as [KH, KW, I, O], filters fastest. The ReLU behind it, if any, is the
  * epilogue of the product; its gradient mask is applied to the rows of d_y just before they are
@@ -10,7 +11,7 @@
 #include "core/layers/kinds_internal.h"
 
 struct options {
-    size_t filters;
+    size_t filters, groups;
     struct nn_window_options window;
     bool bias;
     struct nn_factor_options factors;
@@ -35,6 +36,13 @@ static const struct jx_field FIELDS[] = {
      .required = true,
      .doc = "size of the window, one number or [height, width]"},
     NN_WINDOW_FIELDS(struct options, window, "1 if left out"),
+    {.name = "groups",
+     .type = JX_SIZE,
+     .offset = offsetof(struct options, groups),
+     .min = 1,
+     .max = 1048576,
+     .fallback = "1",
+     .doc = "1, or as many as there are channels: then each channel has a filter of its own"},
     {.name = "bias",
      .type = JX_BOOL,
      .offset = offsetof(struct options, bias),
@@ -48,6 +56,7 @@ static struct nn_parameter_plan weight_plan(const struct options *options, size_
                                             size_t channels, const struct nn_window *w)
 {
     double field = (double)w->kernel_h * (double)w->kernel_w;
+    channels = options->groups > 1 ? 1 : channels; /* that a filter reads */
     return (struct nn_parameter_plan){
         .suffix = "weight",
         .role = NN_ROLE_WEIGHT,
@@ -63,6 +72,24 @@ static struct nn_parameter_plan weight_plan(const struct options *options, size_
     };
 }
 
+static enum nn_status check_groups(const struct options *options, size_t filters, size_t channels,
+                                   const struct nn_window *w, struct nn_layer_issue *issue)
+{
+    if (options->groups == 1) {
+        return NN_OK;
+    }
+    if (options->groups != channels || filters != channels) {
+        return nn_layer_refuse(
+            issue, "groups", "give groups and filters the number of channels, or leave groups out",
+            "%zu groups and %zu filters on %zu channels", options->groups, filters, channels);
+    }
+    if (w->pad_top >= w->kernel_h || w->pad_left >= w->kernel_w) {
+        return nn_layer_refuse(issue, "padding", "use less padding",
+                               "with groups the padding must be smaller than the kernel");
+    }
+    return NN_OK;
+}
+
 static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
                            size_t n_in, const struct nn_network_bind *bind,
                            struct nn_layer_plan *out, struct nn_layer_issue *issue)
@@ -75,6 +102,10 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
         return status;
     }
     size_t filters = options->filters > 0 ? options->filters : (bind ? bind->classes : 0);
+    status = check_groups(options, filters, in[0].shape.channels, &w, issue);
+    if (status != NN_OK) {
+        return status;
+    }
     struct nn_layer_plan plan = {.out = {w.out_height, w.out_width, filters}};
     plan.parameters[0] = weight_plan(options, filters, in[0].shape.channels, &w);
     plan.n_parameters = 1;
@@ -128,6 +159,7 @@ struct nn_conv2d nn_convolution_sizes(const struct nn_pass *pass, size_t batch)
         .pad_left = w.pad_left,
         .out_height = w.out_height,
         .out_width = w.out_width,
+        .depthwise = options->groups > 1,
     };
 }
 

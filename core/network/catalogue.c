@@ -9,8 +9,9 @@
 #include "core/network/description_internal.h"
 
 /* One row a file of templates/, in order of its name; a test compares the two. */
-static const char *const NAMES[] = {"lstm_classification", "lstm_regression", "mlp",
-                                    "simple_cnn",          "squeezenet1_0",   "squeezenet1_1"};
+static const char *const NAMES[] = {
+    "efficientnet_lite0", "lstm_classification", "lstm_regression", "mlp",
+    "mobilenet_v2",       "simple_cnn",          "squeezenet1_0",   "squeezenet1_1"};
 
 size_t nn_catalogue_count(void)
 {

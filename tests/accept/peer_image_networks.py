@@ -15,6 +15,7 @@ DRIVER is the built tests/accept/image_driver. Needs Debian's python3-torch and
 python3-torchvision. The exit status is 0 when every line says "ok": true.
 """
 import argparse
+import collections
 import json
 import os
 import statistics
@@ -24,6 +25,11 @@ import tempfile
 import time
 
 from peer_simple_cnn import environment, write_safetensors
+
+environment()
+import numpy  # noqa: E402  after the environment is right
+import torch  # noqa: E402
+import torchvision  # noqa: E402
 
 BOUNDS = {"plain": 1e-5, "optimised": 1e-4}
 # torchvision's ReLUs work in place, so what it recorded of a convolution is the ReLU's output
@@ -109,10 +115,71 @@ def weights(driver, options):
             yield line
 
 
+def lite_block(channels, out, kernel, stride, expansion):
+    """A block of EfficientNet-Lite with timm's names: an inverted residual, or without expansion a
+    depthwise and a pointwise convolution."""
+    nn = torch.nn
+    wide, parts = channels * expansion, []
+
+    def add(name, norm, *sizes, act=True, **options):
+        parts.append((name, nn.Conv2d(*sizes, bias=False, **options)))
+        parts.append((norm, nn.BatchNorm2d(sizes[1])))
+        if act:
+            parts.append((norm + "_act", nn.ReLU6()))
+    if expansion > 1:
+        add("conv_pw", "bn1", channels, wide, 1)
+    add("conv_dw", "bn2" if expansion > 1 else "bn1", wide, wide, kernel, stride=stride,
+        padding=kernel // 2, groups=wide)
+    add("conv_pwl" if expansion > 1 else "conv_pw", "bn3" if expansion > 1 else "bn2",
+        wide, out, 1, act=False)
+    return nn.Sequential(collections.OrderedDict(parts))
+
+
+class Residual(torch.nn.Sequential):
+    """A stage: blocks of which all but the first add their input, and the first if it can."""
+
+    def forward(self, x):
+        for block in self:
+            y = block(x)
+            x = x + y if x.shape == y.shape else y
+        return x
+
+
+def efficientnet_lite0(num_classes):
+    """EfficientNet-Lite0 after its paper, with the names of timm's state dict."""
+    nn, channels, blocks = torch.nn, 32, lite_stages()
+    stages = []
+    for kernel, stride, expansion, out, repeats in blocks:
+        stage = []
+        for i in range(repeats):
+            stage.append(lite_block(channels, out, kernel, stride if i == 0 else 1, expansion))
+            channels = out
+        stages.append(Residual(*stage))
+    return nn.Sequential(collections.OrderedDict([
+        ("conv_stem", nn.Conv2d(3, 32, 3, 2, 1, bias=False)), ("bn1", nn.BatchNorm2d(32)),
+        ("act1", nn.ReLU6()), ("blocks", nn.Sequential(*stages)),
+        ("conv_head", nn.Conv2d(320, 1280, 1, bias=False)), ("bn2", nn.BatchNorm2d(1280)),
+        ("act2", nn.ReLU6()), ("pool", nn.AdaptiveAvgPool2d(1)), ("flat", nn.Flatten()),
+        ("drop", nn.Dropout(0.2)), ("classifier", nn.Linear(1280, num_classes))]))
+
+
+def lite_stages():
+    """Kernel, stride, expansion, channels, blocks of each stage of EfficientNet-B0."""
+    return ((3, 1, 1, 16, 1), (3, 2, 6, 24, 2), (5, 2, 6, 40, 2), (3, 2, 6, 80, 3),
+            (5, 1, 6, 112, 3), (5, 2, 6, 192, 4), (3, 1, 6, 320, 1))
+
+
+def model_of(name):
+    """torchvision's network, or ours where it has none."""
+    if name == "efficientnet_lite0":
+        return efficientnet_lite0(CLASSES)
+    return getattr(torchvision.models, name)(num_classes=CLASSES)
+
+
 def random_model(name):
-    """A network of torchvision with random weights and statistics, in evaluation."""
+    """A network with random weights and statistics, in evaluation."""
     torch.manual_seed(3)
-    model = getattr(torchvision.models, name)(num_classes=CLASSES)
+    model = model_of(name)
     for module in model.modules():
         if isinstance(module, torch.nn.BatchNorm2d):
             torch.nn.init.uniform_(module.weight, 0.8, 1.2)
@@ -143,7 +210,7 @@ class Peer:
     """Training of torchvision's network on images in memory."""
 
     def __init__(self, name, batch):
-        self.model = getattr(torchvision.models, name)(num_classes=CLASSES).train()
+        self.model = model_of(name).train()
         self.x, self.y = torch.rand(batch, 3, 224, 224), torch.arange(batch) % CLASSES
         self.solver = torch.optim.SGD(self.model.parameters(), lr=1e-3, momentum=0.9)
 
@@ -202,8 +269,4 @@ def main():
 
 
 if __name__ == "__main__":
-    environment()
-    import numpy
-    import torch
-    import torchvision
     sys.exit(main())

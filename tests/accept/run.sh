@@ -33,7 +33,8 @@ row() {
     11) counted 11 "planted faults" $py tests/mutants/run.py ;;
     12) $py tests/accept/second_worker.py ;;
     3.1) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" weights &&
-        $py tests/accept/peer_image_networks.py "$images" random --networks squeezenet1_0,squeezenet1_1 ;;
+        $py tests/accept/peer_image_networks.py "$images" random \
+            --networks squeezenet1_0,squeezenet1_1,mobilenet_v2,efficientnet_lite0 ;;
     3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
     *) echo "no row $1" >&2; return 2 ;;
     esac

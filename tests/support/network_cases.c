@@ -33,6 +33,14 @@ const struct test_network_case test_network_cases[] = {
      "{'name': 'c', 'kind': 'convolution', 'filters': 4, 'kernel': [3, 2], 'stride': [2, 1],"
      " 'padding': [1, 0, 0, 1]}," FC,
      NULL, NULL, false},
+    {"convolution, depthwise", IMAGE(5, 4, 3),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'groups': 3, 'kernel': 3, 'padding': "
+     "1}," FC,
+     NULL, NULL, false},
+    {"convolution+batch_norm, depthwise, stride 2", IMAGE(6, 5, 4),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 4, 'groups': 4, 'kernel': [3, 2],"
+     " 'stride': 2, 'padding': [1, 0, 1, 1]}, {'name': 'n', 'kind': 'batch_norm'}," FC,
+     NULL, NULL, false},
     {"two convolutions", IMAGE(6, 6, 1),
      "{'name': 'a', 'kind': 'convolution', 'filters': 3, 'kernel': 3, 'same_padding': true},"
      "{'name': 'b', 'kind': 'convolution', 'filters': 2, 'kernel': 2, 'stride': 2}," FC,
@@ -77,6 +85,8 @@ const struct test_network_case test_network_cases[] = {
      "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'}," FC,
      NULL, NULL, true},
     {"relu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'relu'}," FC, NULL, NULL, true},
+    {"clipped_relu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'clipped_relu', 'ceiling': 0.5}," FC,
+     NULL, NULL, true},
     {"max_pool", IMAGE(5, 5, 2),
      "{'name': 'p', 'kind': 'max_pool', 'kernel': 3, 'stride': 2, 'padding': 1}," FC, NULL, NULL,
      true},

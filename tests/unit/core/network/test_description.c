@@ -427,17 +427,16 @@ static void every_template_is_complete_and_valid(void **state)
     }
 }
 
-/* Learnable numbers as torchvision counts them, for its 1000 classes and for 5. */
+/* Learnable numbers as torchvision (and timm) count them, for their 1000 classes and for 5. */
 static void image_networks_have_torchvisions_sizes(void **state)
 {
     static const struct {
         const char *name;
         size_t classes;
         double learnables;
-    } ROWS[] = {{"squeezenet1_0", 1000, 1248424},
-                {"squeezenet1_0", 5, 737989},
-                {"squeezenet1_1", 1000, 1235496},
-                {"squeezenet1_1", 5, 725061}};
+    } ROWS[] = {{"squeezenet1_0", 1000, 1248424}, {"squeezenet1_0", 5, 737989},
+                {"squeezenet1_1", 1000, 1235496}, {"squeezenet1_1", 5, 725061},
+                {"mobilenet_v2", 1000, 3504872},  {"efficientnet_lite0", 1000, 4652008}};
     (void)state;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         const struct nn_network_bind bind = {
