@@ -256,8 +256,8 @@ static void run_chunk(void *ctx, size_t chunk, size_t lane)
     size_t end = nn_min(line + p->plan.chunk_lines, p->plan.lines);
     nn_real *scratch = nn_workspace_piece(p->exec, 0, p->scratch, lane);
     if (p->plan.way == NN_CONV_DEPTHWISE) {
-        nn_conv_depthwise_forward(p->exec, p->conv, &p->plan, p->output, line, end, p->x, p->ldx,
-                                  p->weights->packed.panels, scratch);
+        struct nn_conv_chunk part = {p->exec, p->conv, &p->plan, line, end, p->x, p->ldx, scratch};
+        nn_conv_depthwise_forward(&part, p->output, p->weights->packed.panels);
     } else if (p->plan.way == NN_CONV_DIRECT) {
         run_direct(p, line, end, scratch);
     } else {

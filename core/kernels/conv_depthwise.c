@@ -11,56 +11,53 @@
 #include "core/kernels/conv_internal.h"
 #include "core/kernels/table.h"
 
-void nn_conv_depthwise_forward(const struct nn_exec *exec, const struct nn_conv2d *conv,
-                               const struct nn_conv_plan *plan,
-                               const struct nn_conv2d_output *output, size_t line, size_t end,
-                               const nn_real *x, size_t ldx, const nn_real *w, nn_real *scratch)
+/* What both kernels read of a part; the rest is left empty. */
+static struct nn_depthwise_args args_of(const struct nn_conv_chunk *chunk, struct nn_conv_part part)
 {
-    while (line < end) {
-        struct nn_conv_part part = nn_conv_part_at(conv, line, end);
-        struct nn_conv_window window = nn_conv_window_of(conv, plan, part, x, ldx, scratch);
-        struct nn_depthwise_args args = {.rows = part.lines, .width = conv->out_width};
-        args.kernel_h = conv->kernel_h;
-        args.kernel_w = conv->kernel_w;
-        args.channels = conv->channels;
-        args.y = output->y + line * conv->out_width * output->ldy;
-        args.x = window.x;
+    const struct nn_conv2d *conv = chunk->conv;
+    struct nn_conv_window window =
+        nn_conv_window_of(conv, chunk->plan, part, chunk->x, chunk->ldx, chunk->scratch);
+    struct nn_depthwise_args args = {.rows = part.lines, .width = conv->out_width};
+    args.kernel_h = conv->kernel_h;
+    args.kernel_w = conv->kernel_w;
+    args.channels = conv->channels;
+    args.x = window.x;
+    args.x_row = conv->stride_h * window.line;
+    args.x_column = conv->stride_w * window.ldx;
+    args.x_line = window.line;
+    args.ldx = window.ldx;
+    return args;
+}
+
+void nn_conv_depthwise_forward(const struct nn_conv_chunk *chunk,
+                               const struct nn_conv2d_output *output, const nn_real *w)
+{
+    for (size_t line = chunk->line; line < chunk->end;) {
+        struct nn_conv_part part = nn_conv_part_at(chunk->conv, line, chunk->end);
+        struct nn_depthwise_args args = args_of(chunk, part);
+        args.y = output->y + line * chunk->conv->out_width * output->ldy;
         args.w = w;
         args.bias = output->bias;
         args.ldy = output->ldy;
-        args.x_row = conv->stride_h * window.line;
-        args.x_column = conv->stride_w * window.ldx;
-        args.x_line = window.line;
-        args.ldx = window.ldx;
+        args.ldw = chunk->conv->channels;
         args.relu = output->activation == NN_ACTIVATION_RELU;
-        exec->kernels->depthwise_forward(&args);
+        chunk->exec->kernels->depthwise_forward(&args);
         line += part.lines;
     }
 }
 
-void nn_conv_depthwise_weight(const struct nn_exec *exec, const struct nn_conv2d *conv,
-                              const struct nn_conv_plan *plan, size_t line, size_t end,
-                              nn_real *d_w, size_t ldw, const nn_real *x, size_t ldx,
-                              const nn_real *d_y, size_t ldd_y, nn_real *scratch)
+void nn_conv_depthwise_weight(const struct nn_conv_chunk *chunk, nn_real *d_w, size_t ldw,
+                              const nn_real *d_y, size_t ldd_y)
 {
-    while (line < end) {
-        struct nn_conv_part part = nn_conv_part_at(conv, line, end);
-        struct nn_conv_window window = nn_conv_window_of(conv, plan, part, x, ldx, scratch);
-        struct nn_depthwise_weight_args args = {.rows = part.lines, .width = conv->out_width};
-        args.kernel_h = conv->kernel_h;
-        args.kernel_w = conv->kernel_w;
-        args.channels = conv->channels;
+    for (size_t line = chunk->line; line < chunk->end;) {
+        struct nn_conv_part part = nn_conv_part_at(chunk->conv, line, chunk->end);
+        struct nn_depthwise_args args = args_of(chunk, part);
         args.d_w = d_w;
-        args.x = window.x;
         args.d_y = d_y;
         args.ldw = ldw;
         args.ldd_y = ldd_y;
-        args.x_row = conv->stride_h * window.line;
-        args.x_column = conv->stride_w * window.ldx;
-        args.x_line = window.line;
-        args.ldx = window.ldx;
-        exec->kernels->depthwise_weight(&args);
-        d_y += part.lines * conv->out_width * ldd_y;
+        chunk->exec->kernels->depthwise_weight(&args);
+        d_y += part.lines * chunk->conv->out_width * ldd_y;
         line += part.lines;
     }
 }
@@ -144,6 +141,7 @@ static void input_chunk(void *ctx, size_t chunk, size_t lane)
         args.y = p->d_x + line * p->back.out_width * p->ldd_x;
         args.x = scratch;
         args.w = p->w;
+        args.ldw = p->back.channels;
         args.ldy = p->ldd_x;
         args.ldx = args.x_column = p->back.channels;
         args.x_line = args.x_row = (p->back.out_width + p->back.kernel_w - 1) * p->back.channels;

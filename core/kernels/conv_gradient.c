@@ -116,9 +116,10 @@ static void weight_slice(void *ctx, size_t slice, size_t lane)
         size_t end = nn_min(line + p->plan.chunk_lines, p->plan.lines);
         make_rows(p, line, end);
         if (p->plan.way == NN_CONV_DEPTHWISE) {
-            nn_conv_depthwise_weight(p->exec, p->conv, &p->plan, line, end, d_w, p->ldw, p->x,
-                                     p->ldx, p->d_y + line * p->conv->out_width * p->ldd_y,
-                                     p->ldd_y, scratch);
+            struct nn_conv_chunk part = {p->exec, p->conv, &p->plan, line,
+                                         end,     p->x,    p->ldx,   scratch};
+            const nn_real *d_y = p->d_y + line * p->conv->out_width * p->ldd_y;
+            nn_conv_depthwise_weight(&part, d_w, p->ldw, d_y, p->ldd_y);
         } else if (p->plan.way == NN_CONV_DIRECT) {
             weight_direct(p, line, end, d_w, scratch);
         } else {

@@ -70,16 +70,21 @@ void nn_conv_run(const struct nn_exec *exec, const struct nn_conv2d *conv,
                  const struct nn_conv2d_output *output, bool accumulate, const nn_real *x,
                  size_t ldx, const struct nn_conv2d_weights *weights);
 
-/* Lines [line, end) of a depthwise convolution, one chunk. */
-void nn_conv_depthwise_forward(const struct nn_exec *exec, const struct nn_conv2d *conv,
-                               const struct nn_conv_plan *plan,
-                               const struct nn_conv2d_output *output, size_t line, size_t end,
-                               const nn_real *x, size_t ldx, const nn_real *w, nn_real *scratch);
-/* d_w [taps, ldw] += of those lines. */
-void nn_conv_depthwise_weight(const struct nn_exec *exec, const struct nn_conv2d *conv,
-                              const struct nn_conv_plan *plan, size_t line, size_t end,
-                              nn_real *d_w, size_t ldw, const nn_real *x, size_t ldx,
-                              const nn_real *d_y, size_t ldd_y, nn_real *scratch);
+/* Lines [line, end) of a depthwise convolution. */
+struct nn_conv_chunk {
+    const struct nn_exec *exec;
+    const struct nn_conv2d *conv;
+    const struct nn_conv_plan *plan;
+    size_t line, end;
+    const nn_real *x;
+    size_t ldx;
+    nn_real *scratch; /* nn_conv_scratch */
+};
+void nn_conv_depthwise_forward(const struct nn_conv_chunk *chunk,
+                               const struct nn_conv2d_output *output, const nn_real *w);
+/* d_w [taps, ldw] += those lines' part; d_y: of the first of them. */
+void nn_conv_depthwise_weight(const struct nn_conv_chunk *chunk, nn_real *d_w, size_t ldw,
+                              const nn_real *d_y, size_t ldd_y);
 /* d_x of the whole batch; mirrored: the taps of w from the last to the first. */
 void nn_conv_depthwise_input(const struct nn_exec *exec, const struct nn_conv2d *conv, nn_real *d_x,
                              size_t ldd_x, bool accumulate, const nn_real *d_y, size_t ldd_y,

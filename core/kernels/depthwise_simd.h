@@ -39,7 +39,7 @@ ALWAYS_INLINE void depthwise_block(const struct nn_depthwise_args *s, struct dep
         }
     }
     for (size_t u = 0; u < s->kernel_h; u++) {
-        for (size_t t = 0; t < s->kernel_w; t++, w += s->channels) {
+        for (size_t t = 0; t < s->kernel_w; t++, w += s->ldw) {
             const float *at = x + u * s->x_line + t * s->ldx;
             UNROLL
             for (size_t k = 0; k < v; k++) {
@@ -114,9 +114,8 @@ static void row_depthwise_forward(const struct nn_depthwise_args *s)
 /* ---- d_w ---- */
 
 /* Taps [first, first + taps) of a strip over all pixels; taps, v and whole are constants. */
-ALWAYS_INLINE void depthwise_taps(const struct nn_depthwise_weight_args *s,
-                                  struct depthwise_strip p, size_t first, const size_t taps,
-                                  const size_t v, const bool whole)
+ALWAYS_INLINE void depthwise_taps(const struct nn_depthwise_args *s, struct depthwise_strip p,
+                                  size_t first, const size_t taps, const size_t v, const bool whole)
 {
     vf sum[9 * DEPTHWISE_VECTORS];
     size_t offset[9];
@@ -156,8 +155,8 @@ ALWAYS_INLINE void depthwise_taps(const struct nn_depthwise_weight_args *s,
 }
 
 /* All taps of a strip, in groups as even as they come. */
-ALWAYS_INLINE void depthwise_strip_taps(const struct nn_depthwise_weight_args *s,
-                                        struct depthwise_strip p, const size_t v, const bool whole)
+ALWAYS_INLINE void depthwise_strip_taps(const struct nn_depthwise_args *s, struct depthwise_strip p,
+                                        const size_t v, const bool whole)
 {
     size_t area = s->kernel_h * s->kernel_w;
     size_t groups = (area + DEPTHWISE_TAPS - 1) / DEPTHWISE_TAPS;
@@ -199,7 +198,7 @@ ALWAYS_INLINE void depthwise_strip_taps(const struct nn_depthwise_weight_args *s
     }
 }
 
-static void row_depthwise_weight(const struct nn_depthwise_weight_args *s)
+static void row_depthwise_weight(const struct nn_depthwise_args *s)
 {
     size_t c = 0;
     for (; c + DEPTHWISE_VECTORS * VF <= s->channels; c += DEPTHWISE_VECTORS * VF) {

@@ -17,7 +17,7 @@
     X(conv_forward, nn_conv_forward_args)                                                          \
     X(conv_weight, nn_conv_weight_args)                                                            \
     X(depthwise_forward, nn_depthwise_args)                                                        \
-    X(depthwise_weight, nn_depthwise_weight_args)                                                  \
+    X(depthwise_weight, nn_depthwise_args)                                                         \
     X(moments, nn_moments_args)                                                                    \
     X(norm_apply, nn_norm_args)                                                                    \
     X(norm_sums, nn_norm_sums_args)                                                                \
@@ -92,65 +92,54 @@ struct nn_conv_weight_args {
 };
 
 /* Output pixels [rows, width] of a depthwise convolution whose windows all lie inside x:
- *     y[i * width + j, c] = relu?(bias[c] + sum_(u,v) x(i,j,u,v)[c] * w[u * kernel_w + v, c])
- * with x(i,j,u,v) = x + i * x_row + j * x_column + u * x_line + v * ldx, and w [taps, channels]. */
+ * x(i,j,u,v) = x + i * x_row + j * x_column + u * x_line + v * ldx, w and d_w [taps, ldw].
+ * forward: y[i * width + j, c] = relu?(bias[c] + sum_(u,v) x(i,j,u,v)[c] * w[u * kernel_w + v, c]),
+ * or added to y (bias and relu empty). weight: d_w[u * kernel_w + v, c] += sum_(i,j) of
+ * x(i,j,u,v)[c] * d_y[i * width + j, c]. */
 struct nn_depthwise_args {
     size_t rows, width, kernel_h, kernel_w, channels;
-    nn_real *y;
-    const nn_real *x, *w, *bias;
-    size_t ldy, x_row, x_column, x_line, ldx;
-    bool relu, accumulate; /* accumulate: added to y, bias and relu empty */
-};
-
-/* d_w[u * kernel_w + v, c] += sum_(i,j) x(i,j,u,v)[c] * d_y[i * width + j, c]; d_w [taps, ldw]. */
-struct nn_depthwise_weight_args {
-    size_t rows, width, kernel_h, kernel_w, channels;
-    nn_real *d_w;
-    const nn_real *x, *d_y;
-    size_t ldw, ldd_y, x_row, x_column, x_line, ldx;
+    nn_real *y, *d_w;
+    const nn_real *x, *w, *bias, *d_y;
+    size_t ldy, ldw, ldd_y, x_row, x_column, x_line, ldx;
+    bool relu, accumulate;
 };
 
 /* Mean and sum of squared deviations of each column. */
 struct nn_moments_args {
-    size_t rows, columns;
+    size_t rows, columns, ldx;
     const nn_real *x;
-    size_t ldx;
     double *mean, *deviations;
 };
 
 /* y = relu?((x - mean) * factor + shift), a value a column for mean, factor, shift. */
 struct nn_norm_args {
-    size_t rows, columns;
+    size_t rows, columns, ldy, ldx;
     nn_real *y;
     const nn_real *x, *mean, *factor, *shift;
-    size_t ldy, ldx;
     bool relu;
 };
 
 /* With d_y' = d_y, 0 where relu and (x - mean) * factor + shift <= 0:
  * sums = sum of d_y', products = sum of d_y' * (x - mean), each written. */
 struct nn_norm_sums_args {
-    size_t rows, columns;
+    size_t rows, columns, ldx, ldd_y;
     const nn_real *x, *d_y, *mean, *factor, *shift;
-    size_t ldx, ldd_y;
     bool relu;
     double *sums, *products;
 };
 
 /* d_x = factor * d_y' + slope * (x - mean) + offset, written or added to. d_x may be d_y. */
 struct nn_norm_gradient_args {
-    size_t rows, columns;
+    size_t rows, columns, ldd_x, ldx, ldd_y;
     nn_real *d_x;
     const nn_real *x, *d_y, *mean, *factor, *shift, *slope, *offset;
-    size_t ldd_x, ldx, ldd_y;
     bool relu, accumulate;
 };
 
 /* sums (written) of each column. */
 struct nn_column_sums_args {
-    size_t rows, columns;
+    size_t rows, columns, ldx;
     const nn_real *x;
-    size_t ldx;
     double *sums;
 };
 
@@ -182,10 +171,9 @@ struct nn_dropout_args {
 
 /* y = x * factor + offset, from bytes. */
 struct nn_normalize_args {
-    size_t rows, columns;
+    size_t rows, columns, ldy;
     nn_real *y;
     const uint8_t *x;
-    size_t ldy;
     const nn_real *factor, *offset;
 };
 

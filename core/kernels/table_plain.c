@@ -103,7 +103,7 @@ static void row_depthwise_forward(const struct nn_depthwise_args *s)
             memset(y, 0, s->channels * sizeof *y);
         }
         for (size_t t = 0; t < s->kernel_h * s->kernel_w; t++) {
-            const nn_real *x = depthwise_pixel(s, p, t), *w = s->w + t * s->channels;
+            const nn_real *x = depthwise_pixel(s, p, t), *w = s->w + t * s->ldw;
 #pragma omp simd
             for (size_t c = 0; c < s->channels; c++) {
                 y[c] += x[c] * w[c];
@@ -113,13 +113,12 @@ static void row_depthwise_forward(const struct nn_depthwise_args *s)
     }
 }
 
-static void row_depthwise_weight(const struct nn_depthwise_weight_args *s)
+static void row_depthwise_weight(const struct nn_depthwise_args *s)
 {
     for (size_t p = 0; p < s->rows * s->width; p++) {
         const nn_real *d_y = s->d_y + p * s->ldd_y;
-        const nn_real *window = s->x + p / s->width * s->x_row + p % s->width * s->x_column;
         for (size_t t = 0; t < s->kernel_h * s->kernel_w; t++) {
-            const nn_real *x = window + t / s->kernel_w * s->x_line + t % s->kernel_w * s->ldx;
+            const nn_real *x = depthwise_pixel(s, p, t);
             nn_real *d_w = s->d_w + t * s->ldw;
 #pragma omp simd
             for (size_t c = 0; c < s->channels; c++) {
