@@ -3,6 +3,7 @@
  * `assayd serve`: the HTTP service. Started in this order and stopped in reverse: store, schema,
  * changes, server. Between, its main thread keeps house in the database and watches the schema.
  */
+#include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -224,6 +225,7 @@ int app_serve_main(int argc, char **argv)
 {
     struct serve serve = {.drain_fd = -1};
     struct sv_error err = {0};
+    (void)mallopt(M_ARENA_MAX, 1); /* else each request thread's heap grows to its own high water */
     if (!app_init(&serve.app, "serve", &argc, argv) || !app_no_arguments(argc, argv)) {
         return APP_EXIT_USAGE;
     }
