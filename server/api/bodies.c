@@ -20,6 +20,7 @@ json_t *api_body_schemas(void)
         {"DatasetPatch", jx_schema(api_naming_fields)},
         {"WeightsCreate", jx_schema(api_weights_create_fields)},
         {"WeightsPatch", jx_schema(api_naming_fields)},
+        {"WeightsMatch", jx_schema(api_match_fields)},
         {"ExperimentCreate", jx_schema(api_experiment_create_fields)},
         {"ExperimentPatch", jx_schema(api_naming_fields)},
         {"NetworkAnalysis", jx_schema(api_analysis_fields)},

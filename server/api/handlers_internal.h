@@ -42,6 +42,7 @@ API_HANDLER(api_weights_before_file);
 API_HANDLER(api_weights_put_file);
 API_HANDLER(api_weights_tensors);
 API_HANDLER(api_weights_content);
+API_HANDLER(api_weights_match);
 
 API_HANDLER(api_experiments_list);
 API_HANDLER(api_experiments_post);
@@ -88,6 +89,6 @@ extern const char *const api_dataset_kinds[];
 extern const struct jx_field api_dataset_create_fields[], api_weights_create_fields[];
 extern const struct jx_field api_experiment_create_fields[], api_naming_fields[];
 extern const struct jx_field api_trial_patch_fields[], api_restart_fields[], api_bulk_fields[];
-extern const struct jx_field api_analysis_fields[];
+extern const struct jx_field api_analysis_fields[], api_match_fields[];
 
 #endif

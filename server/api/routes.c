@@ -82,6 +82,12 @@ static const struct http_route ROUTES[] = {
     UPLOAD("/v1/weights/{id}/files/{name}", api_weights_put_file, api_weights_before_file),
     POLL("/v1/weights/{id}/tensors", api_weights_tensors),
     READ_AS("/v1/weights/{id}/content", api_weights_content, "application/octet-stream"),
+    /* Reads only, but with a body. */
+    {.method = "POST",
+     .pattern = "/v1/weights/{id}/match",
+     .handler = api_weights_match,
+     .role = HTTP_ROLE_VIEWER,
+     .body = HTTP_BODY_JSON},
 
     READ("/v1/experiments", api_experiments_list),
     WRITE("POST", "/v1/experiments", api_experiments_post, HTTP_BODY_JSON),

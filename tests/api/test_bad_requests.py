@@ -268,6 +268,9 @@ ROWS = [
     ("POST", "/v1/weights", {"name": "x", "files": [{"name": "a"}],
                              "preprocessing": {"mean": [0] * 65, "std": [1] * 65}}, {}, 422, "invalid_field",
      "/preprocessing/mean"),
+    ("POST", "/v1/weights/{unknown}/match", {"network": {"name": "simple_cnn"}, "classes": 2}, {}, 404, "not_found",
+     None),
+    ("POST", "/v1/weights/{unknown}/match", {"classes": 2}, {}, 422, "invalid_field", "/network"),
     ("PUT", "/v1/weights/{unknown}/files/a?final=maybe", b"x", BYTES, 400, "invalid_parameter", "?final"),
     # Experiments and networks.
     ("POST", "/v1/experiments", {"title": "x"}, {}, 422, None, None),

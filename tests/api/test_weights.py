@@ -205,6 +205,75 @@ def test_events_name_the_weights(daemon):
     assert event["kind"] == "weights_created" and event["weights"] == made["id"] and event["dataset"] is None
 
 
+NETWORK = {"layers": [{"name": "input", "kind": "image_input"}, {"name": "conv", "kind": "convolution", "filters": 2, "kernel": 5},
+                      {"name": "pool", "kind": "global_average_pool"}, {"name": "fc", "kind": "fully_connected"},
+                      {"name": "softmax", "kind": "softmax"}]}
+
+
+def match(daemon, weights, **body):
+    return daemon.post(f"/v1/weights/{weights['id']}/match", body)
+
+
+def test_a_match_with_a_network_names_every_tensor(daemon):
+    """Each fate of a parameter and of a tensor, told by hand-made files."""
+    size = {"height": 12, "width": 12, "channels": 1}
+    fits = upload_weights(daemon, safetensors({
+        "model.conv.weight": np.ones((2, 1, 5, 5), "<f4"), "model.conv.bias": np.ones(2, "<f4"),
+        "model.fc.weight": np.ones((1000, 2), "<f4"), "model.fc.bias": np.ones(1000, "<f4"),
+        "model.bn.num_batches_tracked": np.array(3, "<i8"), "model.extra": np.ones(5, "<f4")}))
+    report = match(daemon, fits, network=NETWORK, classes=3, input=size)
+    assert report["loadable"] and report["text"] == "" and (report["head"], report["prefix_removed"]) == ("fc", "model.")
+    assert report["matched"] == [{"name": "conv.weight", "shape": [2, 1, 5, 5]}, {"name": "conv.bias", "shape": [2]}]
+    assert report["replaced"] == [{"name": "fc.weight", "shape": [3, 2], "found": [1000, 2]},
+                                  {"name": "fc.bias", "shape": [3], "found": [1000]}]
+    assert report["unexpected"] == [{"name": "model.extra", "shape": [5]}]
+    assert report["ignored"] == ["model.bn.num_batches_tracked"]
+    assert report["missing"] == report["wrong_shape"] == []
+    kept = match(daemon, fits, network=NETWORK, classes=3, input=size, head="kept")
+    assert not kept["loadable"] and kept["text"] and len(kept["wrong_shape"]) == 2
+    other = upload_weights(daemon, safetensors({"conv.weight": np.ones((2, 1, 3, 3), "<f4")}))
+    report = match(daemon, other, network=NETWORK, classes=3, input=size)
+    assert not report["loadable"]
+    assert report["wrong_shape"] == [{"name": "conv.weight", "shape": [2, 1, 5, 5], "found": [2, 1, 3, 3]}]
+    assert report["missing"] == [{"name": "conv.bias", "shape": [2]}]
+
+
+def test_real_weights_match_their_network(daemon):
+    if not (REAL / "squeezenet1_1.pth").is_file():
+        return
+    made = upload_weights(daemon, (REAL / "squeezenet1_1.pth").read_bytes())
+    report = match(daemon, made, network={"name": "squeezenet1_1"}, classes=12)
+    assert report["loadable"] and report["head"] == "classifier.1", report
+    assert len(report["matched"]) == 50 and [r["name"] for r in report["replaced"]] == ["classifier.1.weight", "classifier.1.bias"]
+    assert report["missing"] == report["wrong_shape"] == report["unexpected"] == report["ignored"] == []
+    whole = match(daemon, made, network={"name": "squeezenet1_1"}, classes=1000, head="kept")
+    assert whole["loadable"] and len(whole["matched"]) == 52
+
+
+def test_a_match_with_what_a_data_set_has(daemon, dataset, weights):
+    report = match(daemon, weights, network=NETWORK, dataset=dataset["id"])
+    assert {"name": "conv.weight", "shape": [2, 1, 5, 5]} in report["matched"]
+    assert report["replaced"][0] == {"name": "fc.weight", "shape": [3, 2], "found": [3, 4]}
+    refused = upload_weights(daemon, b"nothing of use")
+    daemon.refused("POST", f"/v1/weights/{refused['id']}/match", 409, "wrong_state", json={"network": NETWORK, "classes": 2})
+
+
+@pytest.mark.parametrize("body, code, pointer", [
+    ({}, "invalid_field", "/network"), ({"network": "squeezenet1_1", "classes": 2}, "invalid_field", "/network"),
+    ({"network": NETWORK}, "invalid_field", "/classes"), ({"network": NETWORK, "classes": 0}, "invalid_field", "/classes"),
+    ({"network": NETWORK, "classes": 2, "head": "gone"}, "invalid_field", "/head"),
+    ({"network": NETWORK, "classes": 2, "dataset": UNKNOWN_ID}, "invalid_field", "/dataset"),
+    ({"network": NETWORK, "dataset": UNKNOWN_ID}, "invalid_field", "/dataset"),
+    ({"network": NETWORK, "classes": 2, "input": {"height": 0}}, "invalid_field", "/input/height"),
+    ({"network": NETWORK, "classes": 2, "input": {"height": 2, "width": 2}}, "invalid_field", None),
+    ({"network": {"name": "resnet9000"}, "classes": 2}, "invalid_field", "/network/name"),
+    ({"network": {"layers": []}, "classes": 2}, "invalid_field", None),
+    ({"network": NETWORK, "classes": 2, "weights": 1}, "unknown_field", "/weights")])
+def test_a_match_with_no_network(daemon, weights, body, code, pointer):
+    problem = daemon.refused("POST", f"/v1/weights/{weights['id']}/match", 422, code, pointer, json=body)
+    assert problem["pointer"].startswith(pointer or "/network")
+
+
 def test_deletion_and_what_keeps_from_it(daemon, finished):
     made = upload_weights(daemon, safetensors(some_tensors(1)), "used by a job")
     job = finished[0]["id"]
