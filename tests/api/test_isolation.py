@@ -154,9 +154,9 @@ def kill_attempt(daemon, trial_id, n, number, beyond=0):
 def test_a_crash_is_tried_again_up_to_the_limit(own):
     daemon, dataset = own
     trial_id = submitted(daemon, long_job(dataset, max_attempts=2))
-    again = kill_attempt(daemon, trial_id, 1, signal.SIGSEGV)
+    again = kill_attempt(daemon, trial_id, 1, signal.SIGABRT)
     assert again["state"] in ("queued", "running") and again["attempts"][0]["error_class"] == "crashed"
-    assert "SIGSEGV" in again["attempts"][0]["error_text"]
+    assert "SIGABRT" in again["attempts"][0]["error_text"]
     failed = kill_attempt(daemon, trial_id, 2, signal.SIGKILL)
     assert failed["state"] == "failed" and failed["error"]["class"] == "crashed"
     assert [a["outcome"] for a in failed["attempts"]] == ["crashed", "crashed"]
@@ -212,6 +212,6 @@ def test_too_much_memory_is_final_and_called_so(own):
                        " where job_id = %s", (job["id"],))
         cursor.execute("update project set max_running = null")
     trials = daemon.wait_job(job["id"])
-    assert {(t["state"], t["error"]["class"]) for t in trials} == {("failed", "out_of_memory")}, trials
+    assert {(t["state"], (t["error"] or {}).get("class")) for t in trials} == {("failed", "out_of_memory")}
     assert all(t["attempt"] == 1 for t in trials) and len(trials) == 50
     assert daemon.get("/healthz")["status"] == "ok"

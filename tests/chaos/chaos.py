@@ -13,6 +13,7 @@ import random
 import signal
 import sys
 import time
+import uuid
 
 import requests
 
@@ -61,14 +62,26 @@ def kill(daemon, role, rng):
     return True
 
 
+def submit(daemon, dataset):
+    """Submits until it is answered, under one key: just now a process may be gone."""
+    key = {"Idempotency-Key": str(uuid.uuid4())}
+    while True:
+        try:
+            return daemon.submit(spec(dataset), headers=key)
+        except (requests.RequestException, AssertionError):
+            time.sleep(0.2)
+
+
 def run_role(daemon, role, kills, dataset, expected, rng):
     """Kills until the count is reached, submitting the job again whenever it is through."""
     done, jobs, job = 0, [], None
     while done < kills or job is not None:
         if job is None:
             daemon.wait_ready()
-            job = daemon.submit(spec(dataset))
+            job = submit(daemon, dataset)
             jobs.append(job["id"])
+        if rng.random() < 0.8:  # mostly while trials run and are told; else in the middle of a start
+            daemon.wait_ready()
         time.sleep(rng.uniform(0.2, 2.5))
         if done < kills:
             done += kill(daemon, role, rng)
