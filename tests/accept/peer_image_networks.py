@@ -26,7 +26,8 @@ import time
 
 from peer_simple_cnn import environment, write_safetensors
 
-environment()
+if __name__ == "__main__":
+    environment()
 import numpy  # noqa: E402  after the environment is right
 import torch  # noqa: E402
 import torchvision  # noqa: E402
