@@ -23,29 +23,23 @@ static double spent(struct nn_training_state *state, enum nn_time_kind kind, dou
 
 /* --- one step --------------------------------------------------------------------------------- */
 
-static struct nn_loss_result forward_loss(struct nn_training_state *state,
-                                          const struct nn_batch *batch)
+static struct nn_feed_loss forward_loss(struct nn_training_state *state,
+                                        const struct nn_feed_batch *batch)
 {
+    const struct nn_feed_kind *feed = state->feed->kind;
     const struct nn_step step = {
         .seed = state->setup->seed, .epoch = batch->epoch, .first_sample = batch->first};
     double since = nn_now(state);
-    nn_network_load_u8(state->network, batch->pixels, batch->count);
+    feed->load(state->feed);
     nn_network_forward(state->network, batch->count, NN_PHASE_TRAINING, &step);
     since = spent(state, NN_TIME_NETWORK, since);
-    size_t classes = nn_network_output_size(state->network);
-    const struct nn_loss_batch scores = {.logits = nn_network_output(state->network),
-                                         .ld = classes,
-                                         .labels = batch->labels,
-                                         .rows = batch->count,
-                                         .classes = classes};
-    struct nn_loss_result result = nn_loss_cross_entropy(
-        &state->exec, &scores, nn_network_output_gradient(state->network), classes);
+    struct nn_feed_loss result = feed->loss(state->feed);
     (void)spent(state, NN_TIME_LOSS, since);
     return result;
 }
 
 /* The gradient's norm; when it is not finite, nothing has moved. */
-static double backward_update(struct nn_training_state *state, const struct nn_batch *batch,
+static double backward_update(struct nn_training_state *state, const struct nn_feed_batch *batch,
                               double rate)
 {
     double since = nn_now(state);
@@ -58,7 +52,7 @@ static double backward_update(struct nn_training_state *state, const struct nn_b
 }
 
 /* Advances the position past a batch. */
-static void position_advance(struct nn_training_state *state, const struct nn_batch *batch)
+static void position_advance(struct nn_training_state *state, const struct nn_feed_batch *batch)
 {
     state->at.step++;
     state->at.batch++;
@@ -71,15 +65,15 @@ static void position_advance(struct nn_training_state *state, const struct nn_ba
 }
 
 /* The step's number is that of the step being done, also when it diverges. */
-static void step_run(struct nn_training_state *state, const struct nn_batch *batch)
+static void step_run(struct nn_training_state *state, const struct nn_feed_batch *batch)
 {
     double rate = nn_solver_learning_rate(&options_of(state)->solver, batch->epoch);
-    struct nn_loss_result loss = forward_loss(state, batch);
+    struct nn_feed_loss loss = forward_loss(state, batch);
     double norm = isfinite(loss.loss) ? backward_update(state, batch, rate) : (double)NAN;
     position_advance(state, batch);
     state->at.updates = nn_solver_updates(state->solver);
     nn_points_add(state, "training_loss", loss.loss);
-    nn_points_add(state, "training_accuracy", (double)loss.correct / (double)batch->count);
+    nn_points_add(state, state->feed->kind->training_measure, loss.measure);
     nn_points_add(state, "learning_rate", rate);
     nn_points_add(state, "gradient_norm", norm);
     if (!isfinite(norm)) {
@@ -140,9 +134,10 @@ static enum nn_status validate(struct nn_training_state *state, struct nn_error 
     if (status != NN_OK) {
         return status;
     }
-    double loss = nn_evaluator_loss(state->evaluator);
+    const struct nn_feed_kind *feed = state->feed->kind;
+    double loss = feed->part_loss(state->feed);
     nn_points_add(state, "validation_loss", loss);
-    nn_points_add(state, "validation_accuracy", nn_evaluator_accuracy(state->evaluator));
+    nn_points_add(state, feed->validation_measure, feed->part_measure(state->feed));
     validation_judge(state, loss);
     return NN_OK;
 }
@@ -150,7 +145,7 @@ static enum nn_status validate(struct nn_training_state *state, struct nn_error 
 static void epoch_end(struct nn_training_state *state)
 {
     struct nn_training_clock *clock = &state->clock;
-    double stall = nn_loader_stall_seconds(state->loader);
+    double stall = state->feed->kind->stall_seconds(state->feed);
     double seconds = clock->epoch_seconds > 0 ? clock->epoch_seconds : (double)NAN;
     nn_points_add(state, "images_per_second", (double)clock->epoch_images / seconds);
     nn_points_add(state, "loader_stall_seconds", stall - clock->stall_seen);
@@ -222,10 +217,10 @@ static enum nn_status steps(struct nn_training_state *state, struct nn_error *er
 {
     enum nn_status status = NN_OK;
     while (status == NN_OK && goes_on(state)) {
-        struct nn_batch batch;
+        struct nn_feed_batch batch;
         double since = nn_now(state);
-        if (!nn_loader_next(state->loader, &batch)) {
-            return nn_fail(err, NN_ERR_INTERNAL, "the loader ended before the last step");
+        if (!state->feed->kind->next(state->feed, &batch)) {
+            return nn_fail(err, NN_ERR_INTERNAL, "the feed ended before the last step");
         }
         (void)spent(state, NN_TIME_LOADER, since);
         step_run(state, &batch);
@@ -240,33 +235,14 @@ static enum nn_status steps(struct nn_training_state *state, struct nn_error *er
     return status;
 }
 
-static enum nn_status loader_start(struct nn_training_state *state, struct nn_error *err)
-{
-    const struct nn_training_options *options = options_of(state);
-    const struct nn_split_side *train = &state->setup->parts[NN_PART_TRAIN];
-    const struct nn_loader_options loader = {
-        .items = train->items,
-        .count = train->count,
-        .batch_size = (size_t)options->batch_size,
-        .drop_last = options->drop_last,
-        .shuffle = (enum nn_shuffle)options->shuffle,
-        .seed = state->setup->seed,
-        .epochs = (size_t)options->epochs,
-        .first_epoch = (size_t)state->at.epoch,
-        .first_batch = (size_t)state->at.batch,
-        .clock = state->time,
-        .clock_ctx = state->time_ctx,
-    };
-    return nn_loader_create(state->setup->prepared, &loader, &state->loader, err);
-}
-
 enum nn_status nn_state_train(struct nn_training_state *state, struct nn_error *err)
 {
     state->patience_stopped = patience_over(state);
     if (at_the_end(state)) {
         return NN_OK;
     }
-    enum nn_status status = loader_start(state, err);
+    enum nn_status status = state->feed->kind->start(state->feed, (size_t)state->at.epoch,
+                                                     (size_t)state->at.batch, err);
     if (status != NN_OK) {
         return status;
     }

@@ -65,15 +65,16 @@ static enum nn_status part_evaluate(struct nn_training_state *state, enum nn_par
     if (side->count == 0) {
         return NN_OK;
     }
+    const struct nn_feed_kind *feed = state->feed->kind;
+    enum nn_status status = NN_OK;
     if (part != NN_PART_TRAIN) {
-        result->predictions = calloc(side->count, sizeof *result->predictions);
-        if (!result->predictions) {
-            return nn_fail(err, NN_ERR_MEMORY, "no memory for %zu predictions", side->count);
-        }
+        status = feed->predictions_make(state->feed, side, result, err);
     }
-    enum nn_status status = nn_state_evaluate(state, side, "evaluating", result->predictions, err);
     if (status == NN_OK) {
-        status = nn_evaluator_finish(state->evaluator, &result->evaluation, err);
+        status = nn_state_evaluate(state, side, "evaluating", result, err);
+    }
+    if (status == NN_OK) {
+        status = feed->finish(state->feed, result, err);
     }
     result->present = status == NN_OK;
     return status;
@@ -123,9 +124,7 @@ static enum nn_status figures_fill(struct nn_training_state *state,
     result->best_validation_loss = state->at.best_loss;
     result->best_step = state->at.best_step;
     result->plan_bytes = state->setup->memory ? nn_memory_used(state->setup->memory) : 0;
-    if (state->loader) {
-        result->loader_stall_seconds = nn_loader_stall_seconds(state->loader);
-    }
+    result->loader_stall_seconds = state->feed->kind->stall_seconds(state->feed);
     result->summaries = nn_points_summaries(&state->log);
     return result->summaries ? nn_profile_fill(state, result) : NN_ERR_MEMORY;
 }

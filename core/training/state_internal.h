@@ -16,7 +16,7 @@
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/kernels/exec.h"
-#include "core/loss/loss.h"
+#include "core/training/feed_internal.h"
 #include "core/training/training.h"
 
 enum { NN_MAX_METRICS = 32 };
@@ -63,26 +63,15 @@ struct nn_training_clock {
     uint64_t progress_images; /* since then */
 };
 
-/* Buffers of evaluation, max_batch entries each. */
-struct nn_evaluation_buffers {
-    uint8_t *pixels;
-    uint32_t *labels;
-    uint32_t *predicted;
-    float *probability;
-    double *loss;
-};
-
 struct nn_training_state {
     const struct nn_training_setup *setup;
     const struct nn_training_callbacks *calls;
     struct nn_network *network;
     struct nn_solver *solver;
-    struct nn_loader *loader;
-    struct nn_evaluator *evaluator;
-    struct nn_exec exec; /* of the loss */
-    struct nn_evaluation_buffers buffers;
+    struct nn_feed *feed;
+    struct nn_exec exec;
     nn_real *kept; /* value_count */
-    size_t value_count, max_batch, sample_bytes;
+    size_t value_count, max_batch;
     uint64_t steps_per_epoch, total_steps;
     struct nn_position at;
     struct nn_point_log log;
@@ -109,11 +98,8 @@ size_t nn_values_count(const struct nn_network *network);
 void nn_values_get(const struct nn_network *network, nn_real *out);
 void nn_values_set(struct nn_network *network, const nn_real *values);
 bool nn_values_finite(const struct nn_training_state *state);
-/* Mean and standard deviation of the input from the train part, if the network wants them. */
-void nn_values_input_statistics(const struct nn_training_state *state);
 
 /* --- points.c --- */
-double nn_system_clock(void *ctx);
 double nn_now(const struct nn_training_state *state);
 NN_MUST_CHECK enum nn_status nn_points_init(struct nn_point_log *log, struct nn_memory *memory);
 void nn_points_add(struct nn_training_state *state, const char *metric, double value);
@@ -125,12 +111,11 @@ enum nn_training_control nn_control_poll(struct nn_training_state *state);
 
 /* --- evaluate.c --- */
 
-/* Evaluates the network on a part into state->evaluator; predictions [part->count] or NULL.
+/* Has the feed judge the network on a part; its predictions go to result, unless NULL.
  * ERR_CANCELLED when told to leave between batches. */
 NN_MUST_CHECK enum nn_status nn_state_evaluate(struct nn_training_state *state,
                                                const struct nn_split_side *part, const char *phase,
-                                               struct nn_prediction *predictions,
-                                               struct nn_error *err);
+                                               struct nn_part_result *result, struct nn_error *err);
 /* Batch-norm statistics over the train part. */
 NN_MUST_CHECK enum nn_status nn_state_population(struct nn_training_state *state,
                                                  struct nn_error *err);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which feed a setup wants, and what all of them check.
+ */
+#include "core/training/feed_internal.h"
+
+static enum nn_status part_check(const struct nn_training_setup *setup, enum nn_part part,
+                                 size_t count, struct nn_error *err)
+{
+    const struct nn_split_side *side = &setup->parts[part];
+    for (size_t i = 0; i < side->count; i++) {
+        if (side->items[i] >= count) {
+            return nn_fail(err, NN_ERR_INVALID, "the %s part names sample %u of %zu",
+                           nn_part_name(part), (unsigned)side->items[i], count);
+        }
+    }
+    return NN_OK;
+}
+
+enum nn_status nn_feed_create(const struct nn_training_setup *setup, size_t max_batch,
+                              struct nn_feed **out, struct nn_error *err)
+{
+    size_t count = nn_prepared_info(setup->prepared)->count;
+    if (setup->parts[NN_PART_TRAIN].count == 0) {
+        return nn_fail(err, NN_ERR_INVALID, "there is no sample to train on");
+    }
+    for (int part = 0; part < NN_PART_COUNT; part++) {
+        enum nn_status status = part_check(setup, (enum nn_part)part, count, err);
+        if (status != NN_OK) {
+            return status;
+        }
+    }
+    return nn_feed_images_create(setup, max_batch, out, err);
+}

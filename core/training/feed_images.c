@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The feed of image classifications: bytes of pixels from the loader, cross-entropy over the
+ * classes.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/loss/loss.h"
+#include "core/training/feed_internal.h"
+
+/* Buffers hold max_batch entries each. */
+struct image_feed {
+    struct nn_feed base;
+    size_t sample_bytes;
+    struct nn_loader *loader; /* since start */
+    struct nn_batch batch;    /* taken last */
+    struct nn_evaluator *evaluator;
+    struct nn_exec exec; /* the run's with the loss's workspace */
+    uint8_t *pixels;
+    uint32_t *labels;
+    uint32_t *predicted;
+    float *probability;
+    double *loss;
+};
+
+static struct image_feed *images(struct nn_feed *feed)
+{
+    return (struct image_feed *)feed;
+}
+
+static const struct image_feed *const_images(const struct nn_feed *feed)
+{
+    return (const struct image_feed *)feed;
+}
+
+/* --- building --------------------------------------------------------------------------------- */
+
+static void images_destroy(struct nn_feed *base)
+{
+    struct image_feed *feed = images(base);
+    struct nn_memory *memory = base->setup->memory;
+    nn_loader_destroy(feed->loader);
+    nn_evaluator_destroy(feed->evaluator);
+    nn_memory_free(memory, feed->pixels);
+    nn_memory_free(memory, feed->labels);
+    nn_memory_free(memory, feed->predicted);
+    nn_memory_free(memory, feed->probability);
+    nn_memory_free(memory, feed->loss);
+    nn_memory_free(memory, feed->exec.workspace);
+    free(feed);
+}
+
+static size_t images_max_rows(const struct nn_feed *feed)
+{
+    (void)feed;
+    return 0;
+}
+
+/* Ends in a softmax over the classes; anything else is another kind of job. */
+static enum nn_status output_check(const struct nn_network *network, size_t classes,
+                                   struct nn_error *err)
+{
+    if (nn_network_output_size(network) != classes || !nn_network_ends_in_softmax(network)) {
+        return nn_fail(err, NN_ERR_INVALID,
+                       "the network must end in softmax over the %zu classes of the data set",
+                       classes);
+    }
+    return NN_OK;
+}
+
+/* The loader does not draw from the cap, so its bytes are asked for here. */
+static enum nn_status cap_check(const struct nn_training_setup *setup, struct nn_error *err)
+{
+    const struct nn_loader_options loader = {.items = setup->parts[NN_PART_TRAIN].items,
+                                             .count = setup->parts[NN_PART_TRAIN].count,
+                                             .batch_size = (size_t)setup->options.batch_size,
+                                             .epochs = 1};
+    size_t needed = nn_loader_bytes(setup->prepared, &loader);
+    if (setup->memory && nn_memory_cap(setup->memory) - nn_memory_used(setup->memory) < needed) {
+        return nn_fail(err, NN_ERR_MEMORY, "no memory for the loader's %zu bytes", needed);
+    }
+    return NN_OK;
+}
+
+static enum nn_status buffers_make(struct image_feed *feed, struct nn_error *err)
+{
+    struct nn_memory *memory = feed->base.setup->memory;
+    size_t n = feed->base.max_batch;
+    feed->pixels = nn_memory_alloc(memory, n, feed->sample_bytes);
+    feed->labels = nn_memory_alloc(memory, n, sizeof *feed->labels);
+    feed->predicted = nn_memory_alloc(memory, n, sizeof *feed->predicted);
+    feed->probability = nn_memory_alloc(memory, n, sizeof *feed->probability);
+    feed->loss = nn_memory_alloc(memory, n, sizeof *feed->loss);
+    feed->exec.workspace_bytes = nn_loss_workspace(n);
+    feed->exec.workspace = nn_memory_alloc(memory, feed->exec.workspace_bytes, 1);
+    if (!feed->pixels || !feed->labels || !feed->predicted || !feed->probability || !feed->loss ||
+        !feed->exec.workspace) {
+        return nn_fail(err, NN_ERR_MEMORY, "no memory for the buffers of a run");
+    }
+    return nn_evaluator_create(feed->base.setup->bind.classes, &feed->evaluator, err);
+}
+
+static enum nn_status images_attach(struct nn_feed *base, struct nn_network *network,
+                                    const struct nn_exec *exec, struct nn_error *err)
+{
+    struct image_feed *feed = images(base);
+    base->network = network;
+    feed->exec = *exec;
+    enum nn_status status = output_check(network, base->setup->bind.classes, err);
+    if (status == NN_OK) {
+        status = buffers_make(feed, err);
+    }
+    return status == NN_OK ? cap_check(base->setup, err) : status;
+}
+
+/* --- statistics of the input ------------------------------------------------------------------ */
+
+/* Exact sums over integers, so the order of samples does not matter. A constant channel gets the
+ * deviation 1: it becomes 0, not NaN. */
+static void channel_statistics(const struct image_feed *feed, size_t channel, nn_real *mean,
+                               nn_real *deviation)
+{
+    const struct nn_training_setup *setup = feed->base.setup;
+    const struct nn_split_side *train = &setup->parts[NN_PART_TRAIN];
+    const struct nn_prepared_info *info = nn_prepared_info(setup->prepared);
+    uint64_t sum = 0;
+    uint64_t squares = 0;
+    for (size_t i = 0; i < train->count; i++) {
+        const uint8_t *pixels = nn_prepared_pixels(setup->prepared, train->items[i]);
+        for (size_t k = channel; k < feed->sample_bytes; k += info->channels) {
+            sum += pixels[k];
+            squares += (uint64_t)pixels[k] * pixels[k];
+        }
+    }
+    double n = (double)train->count * (double)info->height * (double)info->width;
+    double average = (double)sum / n;
+    double variance = (double)squares / n - average * average;
+    *mean = (nn_real)average;
+    *deviation = variance > 0.0 ? (nn_real)sqrt(variance) : 1;
+}
+
+static void images_input_statistics(struct nn_feed *base)
+{
+    const struct nn_parameter *mean = NULL;
+    const struct nn_parameter *deviation = NULL;
+    for (size_t i = 0; i < nn_network_parameter_count(base->network); i++) {
+        const struct nn_parameter *parameter = nn_network_parameter(base->network, i);
+        mean = parameter->role == NN_ROLE_INPUT_MEAN ? parameter : mean;
+        deviation = parameter->role == NN_ROLE_INPUT_STD ? parameter : deviation;
+    }
+    bool wanted = mean && deviation && !mean->described;
+    for (size_t c = 0; wanted && c < mean->count; c++) {
+        channel_statistics(images(base), c, &mean->value[c], &deviation->value[c]);
+    }
+}
+
+/* --- training --------------------------------------------------------------------------------- */
+
+static enum nn_status images_start(struct nn_feed *base, size_t epoch, size_t batch,
+                                   struct nn_error *err)
+{
+    const struct nn_training_setup *setup = base->setup;
+    const struct nn_split_side *train = &setup->parts[NN_PART_TRAIN];
+    const struct nn_loader_options loader = {
+        .items = train->items,
+        .count = train->count,
+        .batch_size = (size_t)setup->options.batch_size,
+        .drop_last = setup->options.drop_last,
+        .shuffle = (enum nn_shuffle)setup->options.shuffle,
+        .seed = setup->seed,
+        .epochs = (size_t)setup->options.epochs,
+        .first_epoch = epoch,
+        .first_batch = batch,
+        .clock = setup->clock ? setup->clock : nn_system_clock,
+        .clock_ctx = setup->clock_ctx,
+    };
+    return nn_loader_create(setup->prepared, &loader, &images(base)->loader, err);
+}
+
+static bool images_next(struct nn_feed *base, struct nn_feed_batch *out_batch)
+{
+    struct image_feed *feed = images(base);
+    if (!nn_loader_next(feed->loader, &feed->batch)) {
+        return false;
+    }
+    *out_batch = (struct nn_feed_batch){feed->batch.epoch, feed->batch.first, feed->batch.count};
+    return true;
+}
+
+static void images_load(struct nn_feed *base)
+{
+    const struct nn_batch *batch = &images(base)->batch;
+    nn_network_load_u8(base->network, batch->pixels, batch->count);
+}
+
+static struct nn_feed_loss images_loss(struct nn_feed *base)
+{
+    struct image_feed *feed = images(base);
+    size_t classes = nn_network_output_size(base->network);
+    const struct nn_loss_batch scores = {.logits = nn_network_output(base->network),
+                                         .ld = classes,
+                                         .labels = feed->batch.labels,
+                                         .rows = feed->batch.count,
+                                         .classes = classes};
+    struct nn_loss_result result = nn_loss_cross_entropy(
+        &feed->exec, &scores, nn_network_output_gradient(base->network), classes);
+    return (struct nn_feed_loss){result.loss, (double)result.correct / (double)feed->batch.count};
+}
+
+static double images_stall_seconds(const struct nn_feed *base)
+{
+    const struct image_feed *feed = const_images(base);
+    return feed->loader ? nn_loader_stall_seconds(feed->loader) : 0;
+}
+
+/* --- evaluation ------------------------------------------------------------------------------- */
+
+static void images_begin(struct nn_feed *base)
+{
+    nn_evaluator_reset(images(base)->evaluator);
+}
+
+static void images_load_part(struct nn_feed *base, const struct nn_split_side *side, size_t first,
+                             size_t count)
+{
+    struct image_feed *feed = images(base);
+    const struct nn_prepared *prepared = base->setup->prepared;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t item = side->items[first + i];
+        memcpy(feed->pixels + i * feed->sample_bytes, nn_prepared_pixels(prepared, item),
+               feed->sample_bytes);
+        feed->labels[i] = nn_prepared_label(prepared, item);
+    }
+    nn_network_load_u8(base->network, feed->pixels, count);
+}
+
+static void predictions_take(const struct image_feed *feed, const struct nn_split_side *side,
+                             size_t first, size_t count, struct nn_prediction *predictions)
+{
+    for (size_t i = 0; i < count; i++) {
+        predictions[first + i] = (struct nn_prediction){
+            .sample = side->items[first + i],
+            .truth = feed->labels[i],
+            .predicted = feed->predicted[i],
+            .probability = feed->probability[i],
+        };
+    }
+}
+
+static void images_judge_part(struct nn_feed *base, const struct nn_split_side *side, size_t first,
+                              size_t count, struct nn_part_result *result)
+{
+    struct image_feed *feed = images(base);
+    size_t classes = nn_network_output_size(base->network);
+    const struct nn_loss_batch batch = {.logits = nn_network_output(base->network),
+                                        .ld = classes,
+                                        .labels = feed->labels,
+                                        .rows = count,
+                                        .classes = classes};
+    const struct nn_loss_rows rows = {feed->loss, feed->predicted, feed->probability};
+    nn_loss_evaluate(&batch, &rows);
+    nn_evaluator_add(feed->evaluator, feed->labels, feed->predicted, feed->loss, count);
+    if (result && result->predictions) {
+        predictions_take(feed, side, first, count, result->predictions);
+    }
+}
+
+static double images_part_loss(const struct nn_feed *base)
+{
+    return nn_evaluator_loss(const_images(base)->evaluator);
+}
+
+static double images_part_measure(const struct nn_feed *base)
+{
+    return nn_evaluator_accuracy(const_images(base)->evaluator);
+}
+
+static enum nn_status images_predictions_make(const struct nn_feed *base,
+                                              const struct nn_split_side *side,
+                                              struct nn_part_result *result, struct nn_error *err)
+{
+    (void)base;
+    result->predictions = calloc(side->count, sizeof *result->predictions);
+    return result->predictions
+               ? NN_OK
+               : nn_fail(err, NN_ERR_MEMORY, "no memory for %zu predictions", side->count);
+}
+
+static enum nn_status images_finish(struct nn_feed *base, struct nn_part_result *result,
+                                    struct nn_error *err)
+{
+    return nn_evaluator_finish(images(base)->evaluator, &result->evaluation, err);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static const struct nn_feed_kind IMAGES = {
+    .training_measure = "training_accuracy",
+    .validation_measure = "validation_accuracy",
+    .destroy = images_destroy,
+    .max_rows = images_max_rows,
+    .attach = images_attach,
+    .input_statistics = images_input_statistics,
+    .start = images_start,
+    .next = images_next,
+    .load = images_load,
+    .loss = images_loss,
+    .stall_seconds = images_stall_seconds,
+    .begin = images_begin,
+    .load_part = images_load_part,
+    .judge_part = images_judge_part,
+    .part_loss = images_part_loss,
+    .part_measure = images_part_measure,
+    .predictions_make = images_predictions_make,
+    .finish = images_finish,
+};
+
+enum nn_status nn_feed_images_create(const struct nn_training_setup *setup, size_t max_batch,
+                                     struct nn_feed **out, struct nn_error *err)
+{
+    const struct nn_prepared_info *info = nn_prepared_info(setup->prepared);
+    const struct nn_network_bind *bind = &setup->bind;
+    if (bind->height != info->height || bind->width != info->width ||
+        bind->channels != info->channels || bind->classes != info->class_count) {
+        return nn_fail(err, NN_ERR_INVALID, "the network is bound to another data set");
+    }
+    struct image_feed *feed = calloc(1, sizeof *feed);
+    if (!feed) {
+        return nn_fail(err, NN_ERR_MEMORY, "no memory for a feed");
+    }
+    feed->base = (struct nn_feed){.kind = &IMAGES, .setup = setup, .max_batch = max_batch};
+    feed->sample_bytes = info->height * info->width * info->channels;
+    *out = &feed->base;
+    return NN_OK;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A feed: what stands between the loop and a data set; private to the room. The loop knows neither
+ * images nor sequences: it asks its feed for the next batch, has it loaded into the network, and
+ * asks for the loss, whose gradient the feed writes where the network expects it. Parts are
+ * evaluated in the same way.
+ *
+ * A feed allocates while it is made; after attach it allocates only in start (the loader) and for
+ * results. It holds no state that a checkpoint would need: the batches are a function of the setup,
+ * of epoch and batch. Confined to the thread that runs.
+ */
+#ifndef NN_TRAINING_FEED_INTERNAL_H
+#define NN_TRAINING_FEED_INTERNAL_H
+
+#include "core/kernels/exec.h"
+#include "core/training/training.h"
+
+struct nn_feed;
+
+/* The training batch that was taken last. */
+struct nn_feed_batch {
+    size_t epoch;
+    size_t first; /* position of its first sample within the epoch */
+    size_t count; /* samples, 1..max_batch */
+};
+
+struct nn_feed_loss {
+    double loss;    /* mean over the samples; NaN if an output is */
+    double measure; /* what `training_measure` names */
+};
+
+struct nn_feed_kind {
+    const char *training_measure; /* rows of nn_metric_table */
+    const char *validation_measure;
+
+    void (*destroy)(struct nn_feed *feed);
+    /* The most rows of a batch of training or evaluation; 0: as many as samples. */
+    size_t (*max_rows)(const struct nn_feed *feed);
+    /* The network is built, with max_batch and max_rows: checks its output, allocates all buffers
+     * from the setup's memory. network outlives the feed, exec is copied. ERR_INVALID, ERR_MEMORY.
+     */
+    enum nn_status (*attach)(struct nn_feed *feed, struct nn_network *network,
+                             const struct nn_exec *exec, struct nn_error *err);
+    /* Statistics of the input from the train part, where the network wants them. */
+    void (*input_statistics)(struct nn_feed *feed);
+
+    /* Training: once start, then next until false, each followed by load, the network's forward
+     * pass and loss. */
+    enum nn_status (*start)(struct nn_feed *feed, size_t epoch, size_t batch, struct nn_error *err);
+    bool (*next)(struct nn_feed *feed, struct nn_feed_batch *out_batch);
+    void (*load)(struct nn_feed *feed);
+    struct nn_feed_loss (*loss)(struct nn_feed *feed);
+    double (*stall_seconds)(const struct nn_feed *feed); /* waited for batches so far */
+
+    /* Evaluation: begin, then for consecutive pieces of a side load_part, forward and judge_part.
+     * result: where its predictions go, after predictions_make; NULL: not wanted. */
+    void (*begin)(struct nn_feed *feed);
+    void (*load_part)(struct nn_feed *feed, const struct nn_split_side *side, size_t first,
+                      size_t count);
+    void (*judge_part)(struct nn_feed *feed, const struct nn_split_side *side, size_t first,
+                       size_t count, struct nn_part_result *result);
+    double (*part_loss)(const struct nn_feed *feed);    /* of what was judged since begin */
+    double (*part_measure)(const struct nn_feed *feed); /* what `validation_measure` names */
+    enum nn_status (*predictions_make)(const struct nn_feed *feed, const struct nn_split_side *side,
+                                       struct nn_part_result *result, struct nn_error *err);
+    enum nn_status (*finish)(struct nn_feed *feed, struct nn_part_result *result,
+                             struct nn_error *err);
+};
+
+/* What every feed begins with. */
+struct nn_feed {
+    const struct nn_feed_kind *kind;
+    const struct nn_training_setup *setup;
+    struct nn_network *network; /* since attach */
+    size_t max_batch;
+};
+
+/* The feed of a setup, after checking that its parts and the network's bind fit its data set. */
+NN_MUST_CHECK enum nn_status nn_feed_create(const struct nn_training_setup *setup, size_t max_batch,
+                                            struct nn_feed **out, struct nn_error *err);
+
+/* points.c: the clock of setups without one */
+double nn_system_clock(void *ctx);
+
+/* feed_images.c */
+NN_MUST_CHECK enum nn_status nn_feed_images_create(const struct nn_training_setup *setup,
+                                                   size_t max_batch, struct nn_feed **out,
+                                                   struct nn_error *err);
+
+#endif
