@@ -94,6 +94,7 @@ json_t *nn_evaluation_encode(const struct nn_evaluation *evaluation, const char 
         json_t *row = class_row(&evaluation->per_class[c], class_names[c], &ok);
         ok = json_array_append_new(per_class, row) == 0 && ok;
     }
+    put(object, "task", json_string(nn_metric_task_name(NN_OF_CLASSIFICATION)), &ok);
     put(object, "samples", count_value(evaluation->samples), &ok);
     put(object, "loss", evaluation->samples ? jx_number(evaluation->loss) : json_null(), &ok);
     put(object, "accuracy", quotient_value(&evaluation->accuracy), &ok);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Metrics: the one table of what can be measured, and the evaluation of classifications. All sums
+ * Metrics: the one table of what can be measured, and the evaluation of classifications
+ * (regression.h: of regressions). All sums
  * are sample-weighted, in double, in the order in which the samples are added, so no result depends
  * on how samples were grouped into batches. Pure: no files, threads or clocks.
  */
@@ -21,11 +22,15 @@ enum nn_metric_needs {
     NN_NEEDS_CLOCK,       /* time: not reproducible */
 };
 
+/* What kind of prediction it is of. */
+enum nn_metric_task { NN_OF_ANY, NN_OF_CLASSIFICATION, NN_OF_REGRESSION };
+
 struct nn_metric {
     const char *name;
-    const char *unit; /* "" = a pure number */
+    const char *unit; /* "" = a pure number, "target" = the unit of the target */
     enum nn_direction direction;
     enum nn_metric_needs needs;
+    enum nn_metric_task task;
     const char *doc;
 };
 
@@ -33,6 +38,7 @@ struct nn_metric {
 const struct nn_metric *nn_metric_table(size_t *out_count);
 const struct nn_metric *nn_metric_find(const char *name);
 const char *nn_direction_name(enum nn_direction direction);
+const char *nn_metric_task_name(enum nn_metric_task task); /* "any" | "classification" | ... */
 
 /* true when value beats best in the direction given. A NaN or infinite value never wins; a best of
  * NaN (nothing yet) loses against every finite value. */
@@ -94,9 +100,9 @@ NN_MUST_CHECK enum nn_status nn_evaluator_finish(const struct nn_evaluator *eval
                                                  struct nn_evaluation *out, struct nn_error *err);
 void nn_evaluation_deinit(struct nn_evaluation *evaluation);
 
-/* {"samples", "loss", "accuracy", "accuracy_low", "accuracy_high", "balanced_accuracy",
- *  "never_predicted": [class], "confusion_matrix": {"rows": "true", "columns": "predicted",
- *  "classes": [..], "counts": [[..]]}, "per_class": [{"class", "support", "predicted",
+/* {"task": "classification", "samples", "loss", "accuracy", "accuracy_low", "accuracy_high",
+ * "balanced_accuracy", "never_predicted": [class], "confusion_matrix": {"rows": "true", "columns":
+ * "predicted", "classes": [..], "counts": [[..]]}, "per_class": [{"class", "support", "predicted",
  *  "precision", "recall", "f1", "precision_low", ...}]}: a new reference, NULL when out of memory.
  * class_names[classes] is borrowed for the call. Absent values are null. */
 json_t *nn_evaluation_encode(const struct nn_evaluation *evaluation,
