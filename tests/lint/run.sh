@@ -32,6 +32,7 @@ check yaml yamllint -d '{extends: relaxed, rules: {line-length: disable, indenta
 check drift tests/lint/check_drift.py
 check mutants tests/mutants/run.py --apply-only
 check cases tests/lint/check_cases.py
+check readmes tests/lint/check_readmes.py
 check tidy make -s -j"$(nproc)" tidy
 
 printf '%s' "$failures" # once more, where the end is all that one sees
