@@ -22,8 +22,19 @@ struct member {
     const uint8_t *digest;
 };
 
+/* What is cut: images, or sequences; those of a regression are all of one class without a name. */
+struct source {
+    const void *set;
+    size_t count;
+    const char *noun;
+    enum nn_part (*part)(const void *set, size_t i);
+    uint32_t (*label)(const void *set, size_t i);
+    const uint8_t *(*digest)(const void *set, size_t i);
+    const char *(*class_name)(const void *set, size_t k); /* NULL: there are no classes */
+};
+
 struct cut {
-    const struct nn_prepared *prepared;
+    const struct source *source;
     const struct nn_split_options *options;
     struct nn_split *split;
     struct member *members;
@@ -71,15 +82,15 @@ static uint64_t draw_key(uint64_t seed, const uint8_t *digest)
 
 static void collect(struct cut *c)
 {
-    size_t count = nn_prepared_info(c->prepared)->count;
-    for (size_t i = 0; i < count; i++) {
-        enum nn_part part = nn_prepared_part(c->prepared, i);
+    const struct source *source = c->source;
+    for (size_t i = 0; i < source->count; i++) {
+        enum nn_part part = source->part(source->set, i);
         c->side[i] = (uint8_t)part;
         if (part == NN_PART_TRAIN) {
-            const uint8_t *digest = nn_prepared_item_digest(c->prepared, i);
+            const uint8_t *digest = source->digest(source->set, i);
             c->members[c->n_members++] = (struct member){
                 .item = (uint32_t)i,
-                .label = nn_prepared_label(c->prepared, i),
+                .label = source->label(source->set, i),
                 .key = draw_key(c->options->seed, digest),
                 .digest = digest,
             };
@@ -178,13 +189,16 @@ static double test_fraction(const struct nn_split_options *options)
 
 static bool warn_of_few(struct cut *c, size_t label, size_t groups)
 {
-    const char *name = nn_prepared_class_name(c->prepared, label);
+    const struct source *source = c->source;
+    char who[256] = "the train part";
+    if (source->class_name) {
+        (void)snprintf(who, sizeof who, "class \"%.200s\"", source->class_name(source->set, label));
+    }
     if (groups == 1) {
         c->split->single_classes++;
-        return warn(c, "class \"%.200s\" has one distinct image: it trains, nothing else\n", name);
+        return warn(c, "%s has one distinct %s: it trains, nothing else\n", who, source->noun);
     }
-    return warn(c, "class \"%.200s\" has %zu distinct images: none for the test side\n", name,
-                groups);
+    return warn(c, "%s has %zu distinct %ss: none for the test side\n", who, groups, source->noun);
 }
 
 /* One class: members [from, end). Training is served first, then validation, then test. */
@@ -224,7 +238,7 @@ static bool cut_classes(struct cut *c)
 
 static bool fill_sides(struct cut *c)
 {
-    size_t count = nn_prepared_info(c->prepared)->count;
+    size_t count = c->source->count;
     size_t counts[NN_PART_COUNT] = {0};
     for (size_t i = 0; i < count; i++) {
         counts[c->side[i]]++;
@@ -258,12 +272,11 @@ static enum nn_status check_options(const struct nn_split_options *o, struct nn_
     return NN_OK;
 }
 
-enum nn_status nn_split_make(const struct nn_prepared *prepared,
-                             const struct nn_split_options *options, struct nn_split **out_split,
-                             struct nn_error *err)
+static enum nn_status make(const struct source *source, const struct nn_split_options *options,
+                           struct nn_split **out_split, struct nn_error *err)
 {
-    struct cut c = {.prepared = prepared, .options = options};
-    size_t count = nn_prepared_info(prepared)->count;
+    struct cut c = {.source = source, .options = options};
+    size_t count = source->count;
     enum nn_status status = check_options(options, err);
     if (status != NN_OK) {
         return status;
@@ -289,6 +302,75 @@ enum nn_status nn_split_make(const struct nn_prepared *prepared,
     }
     *out_split = c.split;
     return NN_OK;
+}
+
+static enum nn_part image_part(const void *set, size_t i)
+{
+    return nn_prepared_part(set, i);
+}
+
+static uint32_t image_label(const void *set, size_t i)
+{
+    return nn_prepared_label(set, i);
+}
+
+static const uint8_t *image_digest(const void *set, size_t i)
+{
+    return nn_prepared_item_digest(set, i);
+}
+
+static const char *image_class(const void *set, size_t k)
+{
+    return nn_prepared_class_name(set, k);
+}
+
+enum nn_status nn_split_make(const struct nn_prepared *prepared,
+                             const struct nn_split_options *options, struct nn_split **out_split,
+                             struct nn_error *err)
+{
+    const struct source source = {.set = prepared,
+                                  .count = nn_prepared_info(prepared)->count,
+                                  .noun = "image",
+                                  .part = image_part,
+                                  .label = image_label,
+                                  .digest = image_digest,
+                                  .class_name = image_class};
+    return make(&source, options, out_split, err);
+}
+
+static enum nn_part sequence_part(const void *set, size_t i)
+{
+    return nn_sequences_part(set, i);
+}
+
+static uint32_t sequence_label(const void *set, size_t i)
+{
+    return nn_sequences_label(set, i);
+}
+
+static const uint8_t *sequence_digest(const void *set, size_t i)
+{
+    return nn_sequences_item_digest(set, i);
+}
+
+static const char *sequence_class(const void *set, size_t k)
+{
+    return nn_sequences_class_name(set, k);
+}
+
+enum nn_status nn_split_make_sequences(const struct nn_sequences *sequences,
+                                       const struct nn_split_options *options,
+                                       struct nn_split **out_split, struct nn_error *err)
+{
+    const struct nn_sequences_info *info = nn_sequences_info(sequences);
+    const struct source source = {.set = sequences,
+                                  .count = info->count,
+                                  .noun = "sequence",
+                                  .part = sequence_part,
+                                  .label = sequence_label,
+                                  .digest = sequence_digest,
+                                  .class_name = info->class_count ? sequence_class : NULL};
+    return make(&source, options, out_split, err);
 }
 
 void nn_split_destroy(struct nn_split *split)

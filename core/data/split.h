@@ -10,6 +10,7 @@
 #define NN_DATA_SPLIT_H
 
 #include "core/data/prepared.h"
+#include "core/data/sequences.h"
 
 /* Fractions of the train part; what is missing to 1 goes to the test side. */
 struct nn_split_options {
@@ -36,6 +37,11 @@ struct nn_split {
 NN_MUST_CHECK enum nn_status nn_split_make(const struct nn_prepared *prepared,
                                            const struct nn_split_options *options,
                                            struct nn_split **out_split, struct nn_error *err);
+/* The same for sequences, which stay whole; those of a regression are cut as one class. */
+NN_MUST_CHECK enum nn_status nn_split_make_sequences(const struct nn_sequences *sequences,
+                                                     const struct nn_split_options *options,
+                                                     struct nn_split **out_split,
+                                                     struct nn_error *err);
 void nn_split_destroy(struct nn_split *split);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the seeds of the image, archive, IDX and prepared-set targets:
+ * Writes the seeds of the image, archive, IDX and prepared-set targets (tables are texts):
  *   make build/release/tests/fuzz/make_corpus && build/release/tests/fuzz/make_corpus
  * Run it again when a format changes; files that a fuzzer found stand beside them and stay.
  */
@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include <png.h>
+
+#include "core/data/sequences.h"
 
 #include "tests/support/archives.h"
 #include "tests/support/sets.h"
@@ -123,11 +125,40 @@ static void make_prepared(void)
     test_directory_remove(directory);
 }
 
+static void make_sequences(void)
+{
+    static const struct nn_sequences_item items[] = {{"train/1", 2, 0, NN_PART_TRAIN},
+                                                     {"test/1", 1, 0, NN_PART_TEST}};
+    static const float values[] = {1, 2, 3, 4, 5, 6};
+    struct nn_sequences_draft draft = {.count = 2,
+                                       .inputs = 2,
+                                       .targets = 1,
+                                       .items = items,
+                                       .features = values,
+                                       .target_values = values,
+                                       .input_names = (const char *const[]){"a", "b"},
+                                       .target_names = (const char *const[]){"y"},
+                                       .classes = (const char *const[]){"up"},
+                                       .options = "{}"};
+    char *directory = test_directory();
+    char *path = test_path(directory, "sequences");
+    NN_ASSERT(nn_sequences_write(path, &draft, NULL, NULL) == NN_OK);
+    put(ROOT "fuzz_sequences/regression", test_file_read(path));
+    remove(path);
+    draft.targets = 0;
+    draft.class_count = 1;
+    NN_ASSERT(nn_sequences_write(path, &draft, NULL, NULL) == NN_OK);
+    put(ROOT "fuzz_sequences/classification", test_file_read(path));
+    free(path);
+    test_directory_remove(directory);
+}
+
 int main(void)
 {
     make_images();
     make_archives();
     make_idx();
     make_prepared();
+    make_sequences();
     return 0;
 }

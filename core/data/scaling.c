@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scaling of sequences: from statistics to offsets and factors, and back from a document.
+ */
+#include "core/data/scaling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+
+struct nn_scaling {
+    struct nn_arena *arena;
+    size_t width; /* columns of a row that is scaled */
+    size_t n_inputs, n_targets, n_dropped;
+    struct nn_scaling_column *inputs, *targets;
+    size_t *dropped;
+    const char **input_names, **target_names, **dropped_names;
+    double target_max;
+};
+
+static const struct jx_choice RULES[] = {
+    {"none", NN_SCALING_NONE, "as they are"},
+    {"z_score", NN_SCALING_Z_SCORE, "mean 0 and standard deviation 1 over what trains"},
+    {"range", NN_SCALING_RANGE, "0 to 1 over what trains"},
+    JX_END,
+};
+
+#define OFFSET(member) offsetof(struct nn_scaling_options, member)
+const struct jx_field nn_scaling_fields[] = {
+    {.name = "input_scaling",
+     .type = JX_ENUM,
+     .offset = OFFSET(inputs),
+     .fallback = "\"z_score\"",
+     .choices = RULES,
+     .doc = "how inputs are scaled"},
+    {.name = "target_scaling",
+     .type = JX_ENUM,
+     .offset = OFFSET(targets),
+     .fallback = "\"none\"",
+     .choices = RULES,
+     .doc = "how targets are scaled; metrics are in original units all the same"},
+    {.name = "keep_constant",
+     .type = JX_BOOL,
+     .offset = OFFSET(keep_constant),
+     .fallback = "false",
+     .doc = "keep inputs that have one value in all that trains"},
+    {.name = "rul_threshold",
+     .type = JX_REAL,
+     .offset = OFFSET(target_max),
+     .given = JX_GIVEN(struct nn_scaling_options, target_max_given),
+     .min = 0,
+     .max = 1e9,
+     .above_min = true,
+     .nullable = true,
+     .doc = "targets above it become it"},
+    JX_END,
+};
+
+/* ------------------------------------------------------------------------------------- building */
+
+static enum nn_status no_memory(struct nn_error *err)
+{
+    return nn_fail(err, NN_ERR_MEMORY, "no memory to scale sequences");
+}
+
+/* Room for so many columns of each kind. */
+static enum nn_status allocate(size_t inputs, size_t targets, size_t dropped,
+                               struct nn_scaling **out_scaling, struct nn_error *err)
+{
+    struct nn_scaling *s = calloc(1, sizeof *s);
+    if (!s || nn_arena_create(NULL, 0, &s->arena) != NN_OK) {
+        free(s);
+        return no_memory(err);
+    }
+    s->inputs = nn_arena_alloc(s->arena, inputs, sizeof *s->inputs);
+    s->targets = nn_arena_alloc(s->arena, targets, sizeof *s->targets);
+    s->dropped = nn_arena_alloc(s->arena, dropped, sizeof *s->dropped);
+    s->input_names = nn_arena_alloc(s->arena, inputs, sizeof *s->input_names);
+    s->target_names = nn_arena_alloc(s->arena, targets, sizeof *s->target_names);
+    s->dropped_names = nn_arena_alloc(s->arena, dropped, sizeof *s->dropped_names);
+    if (!s->inputs || !s->targets || !s->dropped || !s->input_names || !s->target_names ||
+        !s->dropped_names) {
+        nn_scaling_destroy(s);
+        return no_memory(err);
+    }
+    s->target_max = (double)INFINITY;
+    *out_scaling = s;
+    return NN_OK;
+}
+
+/* Without spread, or where the quotient would not be finite, only the offset is taken. */
+static struct nn_scaling_column column_of(int rule, const struct nn_column_statistics *s,
+                                          size_t column)
+{
+    struct nn_scaling_column c = {.offset = 0, .factor = 1, .column = column};
+    if (rule == NN_SCALING_Z_SCORE) {
+        c.offset = s->mean;
+        c.factor = s->std;
+    } else if (rule == NN_SCALING_RANGE) {
+        c.offset = s->min;
+        c.factor = s->max - s->min;
+    }
+    if (!(c.factor > 0) || s->min == s->max) {
+        c.factor = 1;
+    }
+    return c;
+}
+
+struct runs {
+    const float **features;
+    size_t *lengths;
+    float *targets; /* cut off, one behind the other */
+    size_t steps;
+};
+
+static enum nn_status collect(const struct nn_sequences *set, const uint32_t *items, size_t count,
+                              double target_max, struct runs *r, struct nn_error *err)
+{
+    size_t targets = nn_sequences_info(set)->targets;
+    for (size_t i = 0; i < count; i++) {
+        if (items[i] >= nn_sequences_info(set)->count) {
+            return nn_fail(err, NN_ERR_INVALID, "there is no sequence %u", items[i]);
+        }
+        r->steps += nn_sequences_length(set, items[i]);
+    }
+    r->features = calloc(count, sizeof *r->features);
+    r->lengths = calloc(count, sizeof *r->lengths);
+    r->targets = calloc(r->steps * targets + 1, sizeof *r->targets);
+    if (!r->features || !r->lengths || !r->targets) {
+        return no_memory(err);
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        const float *values = nn_sequences_targets(set, items[i]);
+        r->features[i] = nn_sequences_features(set, items[i]);
+        r->lengths[i] = nn_sequences_length(set, items[i]);
+        for (size_t j = 0; j < r->lengths[i] * targets; j++) {
+            r->targets[at++] = (float)fmin((double)values[j], target_max);
+        }
+    }
+    return NN_OK;
+}
+
+static bool take_inputs(struct nn_scaling *s, const struct nn_sequences *set,
+                        const struct nn_scaling_options *options,
+                        const struct nn_column_statistics *statistics)
+{
+    for (size_t k = 0; k < s->width; k++) {
+        const char *name = nn_arena_text(s->arena, nn_sequences_input_name(set, k));
+        if (!name) {
+            return false;
+        }
+        if (statistics[k].min == statistics[k].max && !options->keep_constant) {
+            s->dropped_names[s->n_dropped] = name;
+            s->dropped[s->n_dropped++] = k;
+        } else {
+            s->input_names[s->n_inputs] = name;
+            s->inputs[s->n_inputs++] = column_of(options->inputs, &statistics[k], k);
+        }
+    }
+    return true;
+}
+
+static bool take_targets(struct nn_scaling *s, const struct nn_sequences *set, int rule,
+                         const struct nn_column_statistics *statistics)
+{
+    size_t targets = nn_sequences_info(set)->targets;
+    for (; s->n_targets < targets; s->n_targets++) {
+        const char *name = nn_arena_text(s->arena, nn_sequences_target_name(set, s->n_targets));
+        if (!name) {
+            return false;
+        }
+        s->target_names[s->n_targets] = name;
+        s->targets[s->n_targets] = column_of(rule, &statistics[s->n_targets], s->n_targets);
+    }
+    return true;
+}
+
+static enum nn_status fill(struct nn_scaling *s, const struct nn_sequences *set,
+                           const struct nn_scaling_options *options, const struct runs *r,
+                           size_t count, struct nn_error *err)
+{
+    size_t targets = nn_sequences_info(set)->targets;
+    struct nn_column_statistics *statistics = calloc(s->width + targets, sizeof *statistics);
+    enum nn_status status = NN_OK;
+    if (!statistics) {
+        return no_memory(err);
+    }
+    nn_column_statistics_of(r->features, r->lengths, count, s->width, statistics);
+    nn_column_statistics_of((const float *const[]){r->targets}, &r->steps, 1, targets,
+                            statistics + s->width);
+    if (!take_inputs(s, set, options, statistics) ||
+        !take_targets(s, set, options->targets, statistics + s->width)) {
+        status = no_memory(err);
+    } else if (s->n_inputs == 0) {
+        status = nn_fail(err, NN_ERR_INVALID, "every input has one value in all that trains");
+    }
+    free(statistics);
+    return status;
+}
+
+enum nn_status nn_scaling_create(const struct nn_sequences *sequences, const uint32_t *items,
+                                 size_t count, const struct nn_scaling_options *options,
+                                 struct nn_scaling **out_scaling, struct nn_error *err)
+{
+    const struct nn_sequences_info *info = nn_sequences_info(sequences);
+    struct nn_scaling *s = NULL;
+    struct runs runs = {0};
+    if (count == 0) {
+        return nn_fail(err, NN_ERR_INVALID, "there is no sequence to train on");
+    }
+    enum nn_status status = allocate(info->inputs, info->targets, info->inputs, &s, err);
+    if (status != NN_OK) {
+        return status;
+    }
+    s->width = info->inputs;
+    if (options->target_max_given) {
+        s->target_max = options->target_max;
+    }
+    status = collect(sequences, items, count, s->target_max, &runs, err);
+    if (status == NN_OK) {
+        status = fill(s, sequences, options, &runs, count, err);
+    }
+    free(runs.features);
+    free(runs.lengths);
+    free(runs.targets);
+    if (status != NN_OK) {
+        nn_scaling_destroy(s);
+        return status;
+    }
+    *out_scaling = s;
+    return NN_OK;
+}
+
+void nn_scaling_destroy(struct nn_scaling *scaling)
+{
+    if (scaling) {
+        nn_arena_destroy(scaling->arena);
+        free(scaling);
+    }
+}
+
+/* -------------------------------------------------------------------------------------- getters */
+
+size_t nn_scaling_inputs(const struct nn_scaling *scaling)
+{
+    return scaling->n_inputs;
+}
+
+size_t nn_scaling_targets(const struct nn_scaling *scaling)
+{
+    return scaling->n_targets;
+}
+
+const struct nn_scaling_column *nn_scaling_input(const struct nn_scaling *scaling)
+{
+    return scaling->inputs;
+}
+
+const struct nn_scaling_column *nn_scaling_target(const struct nn_scaling *scaling)
+{
+    return scaling->targets;
+}
+
+double nn_scaling_target_max(const struct nn_scaling *scaling)
+{
+    return scaling->target_max;
+}
+
+const size_t *nn_scaling_dropped(const struct nn_scaling *scaling, size_t *out_count)
+{
+    *out_count = scaling->n_dropped;
+    return scaling->dropped;
+}
+
+/* ------------------------------------------------------------------------------------- applying */
+
+void nn_scaling_apply_inputs(const struct nn_scaling *s, const float *src, size_t steps,
+                             nn_real *dst)
+{
+    for (size_t t = 0; t < steps; t++) {
+        for (size_t k = 0; k < s->n_inputs; k++) {
+            const struct nn_scaling_column *c = &s->inputs[k];
+            double value = (double)src[t * s->width + c->column];
+            dst[t * s->n_inputs + k] = (nn_real)((value - c->offset) / c->factor);
+        }
+    }
+}
+
+void nn_scaling_apply_targets(const struct nn_scaling *s, const float *src, size_t steps,
+                              nn_real *dst)
+{
+    for (size_t t = 0; t < steps; t++) {
+        for (size_t r = 0; r < s->n_targets; r++) {
+            double value = fmin((double)src[t * s->n_targets + r], s->target_max);
+            dst[t * s->n_targets + r] =
+                (nn_real)((value - s->targets[r].offset) / s->targets[r].factor);
+        }
+    }
+}
+
+double nn_scaling_restore(const struct nn_scaling *scaling, size_t r, double scaled)
+{
+    return scaling->targets[r].offset + scaling->targets[r].factor * scaled;
+}
+
+/* ------------------------------------------------------------------------------------ documents */
+
+static json_t *encode_columns(const struct nn_scaling_column *columns, const char *const *names,
+                              size_t n)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; list && k < n; k++) {
+        json_t *row =
+            json_pack("{s:o, s:o, s:o}", "name", jx_text(names[k], SIZE_MAX), "offset",
+                      jx_number(columns[k].offset), "factor", jx_number(columns[k].factor));
+        if (json_array_append_new(list, row) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    return list;
+}
+
+json_t *nn_scaling_encode(const struct nn_scaling *s)
+{
+    json_t *dropped = json_array();
+    for (size_t k = 0; dropped && k < s->n_dropped; k++) {
+        if (json_array_append_new(dropped, jx_text(s->dropped_names[k], SIZE_MAX)) != 0) {
+            json_decref(dropped);
+            dropped = NULL;
+        }
+    }
+    return json_pack("{s:o, s:o, s:o, s:o}", "inputs",
+                     encode_columns(s->inputs, s->input_names, s->n_inputs), "dropped", dropped,
+                     "targets", encode_columns(s->targets, s->target_names, s->n_targets),
+                     "target_max", isinf(s->target_max) ? json_null() : jx_number(s->target_max));
+}
+
+static enum nn_status not_ours(struct nn_error *err)
+{
+    return nn_fail(err, NN_ERR_INVALID, "the document of a scaling is damaged");
+}
+
+/* One column; its place is found by the caller. */
+static enum nn_status decode_column(struct nn_scaling *s, const json_t *row,
+                                    struct nn_scaling_column *out_column, const char **out_name,
+                                    struct nn_error *err)
+{
+    const char *name = json_string_value(json_object_get(row, "name"));
+    struct nn_scaling_column c = {0};
+    if (!name || !jx_number_get(json_object_get(row, "offset"), &c.offset) ||
+        !jx_number_get(json_object_get(row, "factor"), &c.factor) || !isfinite(c.offset) ||
+        !isfinite(c.factor) || !(c.factor > 0)) {
+        return not_ours(err);
+    }
+    *out_name = nn_arena_text(s->arena, name);
+    *out_column = c;
+    return *out_name ? NN_OK : no_memory(err);
+}
+
+static enum nn_status decode_inputs(struct nn_scaling *s, const json_t *list,
+                                    const char *const *names, size_t n, struct nn_error *err)
+{
+    s->width = n;
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        size_t at = 0;
+        enum nn_status status =
+            decode_column(s, json_array_get(list, k), &s->inputs[k], &s->input_names[k], err);
+        if (status != NN_OK) {
+            return status;
+        }
+        while (at < n && strcmp(names[at], s->input_names[k]) != 0) {
+            at++;
+        }
+        if (at == n) {
+            return nn_fail(err, NN_ERR_INVALID, "there is no column \"%.100s\"", s->input_names[k]);
+        }
+        s->inputs[k].column = at;
+        s->n_inputs++;
+    }
+    return s->n_inputs > 0 ? NN_OK : not_ours(err);
+}
+
+static enum nn_status decode_rest(struct nn_scaling *s, const json_t *json, struct nn_error *err)
+{
+    const json_t *targets = json_object_get(json, "targets");
+    const json_t *dropped = json_object_get(json, "dropped");
+    const json_t *target_max = json_object_get(json, "target_max");
+    for (size_t r = 0; r < json_array_size(targets); r++) {
+        enum nn_status status =
+            decode_column(s, json_array_get(targets, r), &s->targets[r], &s->target_names[r], err);
+        if (status != NN_OK) {
+            return status;
+        }
+        s->targets[r].column = r;
+        s->n_targets++;
+    }
+    for (size_t k = 0; k < json_array_size(dropped); k++) {
+        const char *name = json_string_value(json_array_get(dropped, k));
+        s->dropped_names[k] = name ? nn_arena_text(s->arena, name) : NULL;
+        if (!s->dropped_names[k]) {
+            return name ? no_memory(err) : not_ours(err);
+        }
+        s->dropped[k] = SIZE_MAX; /* not among what is scaled */
+        s->n_dropped++;
+    }
+    if (!json_is_null(target_max) &&
+        !(jx_number_get(target_max, &s->target_max) && s->target_max > 0)) {
+        return not_ours(err);
+    }
+    return NN_OK;
+}
+
+enum nn_status nn_scaling_decode(const json_t *json, const char *const *names, size_t n,
+                                 struct nn_scaling **out_scaling, struct nn_error *err)
+{
+    const json_t *inputs = json_object_get(json, "inputs");
+    struct nn_scaling *s = NULL;
+    enum nn_status status =
+        allocate(json_array_size(inputs), json_array_size(json_object_get(json, "targets")),
+                 json_array_size(json_object_get(json, "dropped")), &s, err);
+    if (status != NN_OK) {
+        return status;
+    }
+    status = decode_inputs(s, inputs, names, n, err);
+    if (status == NN_OK) {
+        status = decode_rest(s, json, err);
+    }
+    if (status != NN_OK) {
+        nn_scaling_destroy(s);
+        return status;
+    }
+    *out_scaling = s;
+    return NN_OK;
+}
