@@ -1,6 +1,6 @@
 #!/bin/bash
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
-# usage: run.sh [ROW...]    rows: 2 to 12 of the spine; 3.1, 3.3 of transfer learning (squeezenet)
+# usage: run.sh [ROW...]    rows: 2 to 12 of the spine; 3.1, 3.3, 3.11 of transfer learning (image networks)
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
@@ -16,7 +16,7 @@ counted() { # row what command...: a suite's closing line as a JSON line
     out=$("$@" 2>&1)
     local rc=$?
     printf '{"row": %s, "what": "%s", "passed": %s, "closing": "%s"}\n' "$row" "$what" \
-        "$([ $rc -eq 0 ] && echo true || echo false)" "$(printf '%s\n' "$out" | grep -E 'passed|hold' | tail -1)"
+        "$([ $rc -eq 0 ] && echo true || echo false)" "$(printf '%s\n' "$out" | grep -E 'passed|hold|agree' | tail -1)"
     return $rc
 }
 row() {
@@ -36,6 +36,9 @@ row() {
         $py tests/accept/peer_image_networks.py "$images" random \
             --networks squeezenet1_0,squeezenet1_1,mobilenet_v2,efficientnet_lite0 ;;
     3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
+    3.11) # needs Debian's libonnx-testdata
+        make -s build/release/tests/numeric/test_onnx_cases && [ -d /usr/share/libonnx-testdata/data ] &&
+            counted 3.11 "cases of ONNX" build/release/tests/numeric/test_onnx_cases ;;
     *) echo "no row $1" >&2; return 2 ;;
     esac
 }
