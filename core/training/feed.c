@@ -20,7 +20,11 @@ static enum nn_status part_check(const struct nn_training_setup *setup, enum nn_
 enum nn_status nn_feed_create(const struct nn_training_setup *setup, size_t max_batch,
                               struct nn_feed **out, struct nn_error *err)
 {
-    size_t count = nn_prepared_info(setup->prepared)->count;
+    if (!setup->prepared == !setup->sequences) {
+        return nn_fail(err, NN_ERR_INVALID, "a run trains on images or on sequences");
+    }
+    size_t count = setup->prepared ? nn_prepared_info(setup->prepared)->count
+                                   : nn_sequences_info(setup->sequences)->count;
     if (setup->parts[NN_PART_TRAIN].count == 0) {
         return nn_fail(err, NN_ERR_INVALID, "there is no sample to train on");
     }
@@ -30,5 +34,6 @@ enum nn_status nn_feed_create(const struct nn_training_setup *setup, size_t max_
             return status;
         }
     }
-    return nn_feed_images_create(setup, max_batch, out, err);
+    return setup->prepared ? nn_feed_images_create(setup, max_batch, out, err)
+                           : nn_feed_sequences_create(setup, max_batch, out, err);
 }

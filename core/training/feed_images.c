@@ -297,6 +297,7 @@ static enum nn_status images_finish(struct nn_feed *base, struct nn_part_result 
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static const struct nn_feed_kind IMAGES = {
+    .task = NN_TASK_CLASSIFICATION,
     .training_measure = "training_accuracy",
     .validation_measure = "validation_accuracy",
     .destroy = images_destroy,

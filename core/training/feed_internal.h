@@ -30,6 +30,7 @@ struct nn_feed_loss {
 };
 
 struct nn_feed_kind {
+    enum nn_task task;
     const char *training_measure; /* rows of nn_metric_table */
     const char *validation_measure;
 
@@ -65,6 +66,9 @@ struct nn_feed_kind {
                                        struct nn_part_result *result, struct nn_error *err);
     enum nn_status (*finish)(struct nn_feed *feed, struct nn_part_result *result,
                              struct nn_error *err);
+    /* How data was scaled, to be kept with the network; a new reference, NULL: out of memory. The
+     * function itself is NULL where nothing is. */
+    json_t *(*scaling)(const struct nn_feed *feed);
 };
 
 /* What every feed begins with. */
@@ -86,5 +90,11 @@ double nn_system_clock(void *ctx);
 NN_MUST_CHECK enum nn_status nn_feed_images_create(const struct nn_training_setup *setup,
                                                    size_t max_batch, struct nn_feed **out,
                                                    struct nn_error *err);
+/* feed_sequences.c */
+NN_MUST_CHECK enum nn_status nn_feed_sequences_create(const struct nn_training_setup *setup,
+                                                      size_t max_batch, struct nn_feed **out,
+                                                      struct nn_error *err);
+/* The most steps of a batch of any part. */
+size_t nn_feed_sequences_rows(const struct nn_training_setup *setup, size_t max_batch);
 
 #endif

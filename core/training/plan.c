@@ -23,6 +23,18 @@ static enum nn_status learnables(const struct nn_training_setup *setup, size_t b
     return status;
 }
 
+/* Of a feed: batches in flight, buffers of evaluation, scaled copies. */
+static size_t feed_bytes(const struct nn_training_setup *setup, size_t batch, size_t max_rows)
+{
+    if (!setup->sequences) {
+        size_t ahead = 6; /* evaluation's included */
+        return ahead * batch * setup->bind.height * setup->bind.width * setup->bind.channels;
+    }
+    size_t scaled =
+        setup->scaling ? nn_scaled_sequences_bytes(setup->sequences, setup->scaling) : 0;
+    return scaled + max_rows * (3 * sizeof(nn_real) + 2 * sizeof(double));
+}
+
 enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup, size_t *out,
                                       struct nn_error *err)
 {
@@ -31,7 +43,9 @@ enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup, siz
     size_t batch = train < batch_size ? train : batch_size;
     size_t values = 0;
     size_t network = 0;
-    const struct nn_network_options options = {.max_batch = batch, .phase = NN_PHASE_TRAINING};
+    size_t max_rows = setup->sequences ? nn_feed_sequences_rows(setup, batch) : 0;
+    const struct nn_network_options options = {
+        .max_batch = batch, .max_rows = max_rows, .phase = NN_PHASE_TRAINING};
     enum nn_status status =
         nn_network_plan_bytes(setup->description, &setup->bind, &options, &network, err);
     if (status == NN_OK) {
@@ -41,9 +55,7 @@ enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup, siz
         return status;
     }
     size_t copies = setup->options.solver.kind == NN_SOLVER_ADAM ? 3 : 2; /* slots and `kept` */
-    size_t pixels = setup->bind.height * setup->bind.width * setup->bind.channels;
-    size_t ahead = 6; /* batches in flight, evaluation's included */
     enum { FIXED = 1 << 20 };
-    *out = network + copies * values * sizeof(nn_real) + ahead * batch * pixels + FIXED;
+    *out = network + copies * values * sizeof(nn_real) + feed_bytes(setup, batch, max_rows) + FIXED;
     return NN_OK;
 }

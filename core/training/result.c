@@ -9,14 +9,23 @@
 #include "core/exchange/exchange.h"
 #include "core/training/state_internal.h"
 
+static void part_deinit(struct nn_part_result *part)
+{
+    nn_evaluation_deinit(&part->evaluation);
+    free(part->predictions);
+    free(part->sequences.sequences);
+    free(part->sequences.predicted);
+    free(part->sequences.target);
+    *part = (struct nn_part_result){0};
+}
+
 void nn_training_result_destroy(struct nn_training_result *result)
 {
     if (!result) {
         return;
     }
     for (size_t i = 0; i < NN_PART_COUNT; i++) {
-        nn_evaluation_deinit(&result->parts[i].evaluation);
-        free(result->parts[i].predictions);
+        part_deinit(&result->parts[i]);
     }
     json_decref(result->summaries);
     free(result->profile);
@@ -38,24 +47,47 @@ static bool network_choose(struct nn_training_state *state, enum nn_training_out
     return true;
 }
 
+/* How the data was scaled, as a text; *out stays NULL where nothing was. */
+static enum nn_status scaling_text(const struct nn_training_state *state, char **out,
+                                   struct nn_error *err)
+{
+    if (!state->feed->kind->scaling) {
+        return NN_OK;
+    }
+    json_t *scaling = state->feed->kind->scaling(state->feed);
+    *out = scaling ? jx_dump(scaling, NULL) : NULL;
+    json_decref(scaling);
+    return *out ? NN_OK : nn_fail(err, NN_ERR_MEMORY, "no memory for the scaling of a network");
+}
+
 static enum nn_status network_save(struct nn_training_state *state,
                                    struct nn_training_result *result, struct nn_error *err)
 {
     char step[24];
+    char *scaling = NULL;
+    enum nn_status status = scaling_text(state, &scaling, err);
+    if (status != NN_OK) {
+        return status;
+    }
     (void)snprintf(step, sizeof step, "%llu", (unsigned long long)result->step);
     const struct nn_file_pair metadata[] = {
         {"format", "pt"},
         {"step", step},
         {"core_build", state->setup->core_build},
         {"spec_digest", state->setup->spec_digest},
+        {"scaling", scaling},
     };
+    size_t pairs = sizeof metadata / sizeof metadata[0] - (scaling == NULL);
     int length = snprintf(result->network_path, sizeof result->network_path,
                           "%s/network.safetensors", state->setup->directory);
     if (length < 0 || (size_t)length >= sizeof result->network_path) {
-        return nn_fail(err, NN_ERR_LIMIT, "the path of the run's directory is too long");
+        status = nn_fail(err, NN_ERR_LIMIT, "the path of the run's directory is too long");
+    } else {
+        status = nn_exchange_save(state->network, result->network_path, NN_FILE_F32, metadata,
+                                  pairs, err);
     }
-    return nn_exchange_save(state->network, result->network_path, NN_FILE_F32, metadata,
-                            sizeof metadata / sizeof metadata[0], err);
+    free(scaling);
+    return status;
 }
 
 static enum nn_status part_evaluate(struct nn_training_state *state, enum nn_part part,
@@ -102,9 +134,7 @@ static enum nn_status network_finish(struct nn_training_state *state,
 static void result_pause(struct nn_training_result *result)
 {
     for (size_t i = 0; i < NN_PART_COUNT; i++) {
-        nn_evaluation_deinit(&result->parts[i].evaluation);
-        free(result->parts[i].predictions);
-        result->parts[i] = (struct nn_part_result){0};
+        part_deinit(&result->parts[i]);
     }
     result->network_path[0] = '\0';
     result->outcome = NN_TRAINING_PAUSED;
@@ -116,6 +146,7 @@ static enum nn_status figures_fill(struct nn_training_state *state,
 {
     uint64_t epochs = state->at.epoch + (state->at.batch > 0);
     result->outcome = outcome;
+    result->task = state->feed->kind->task;
     result->patience_stopped = state->patience_stopped;
     result->step = state->at.step;
     result->total_steps = state->total_steps;

@@ -16,9 +16,11 @@
 #include "core/base/base.h"
 #include "core/data/loader.h"
 #include "core/data/prepared.h"
+#include "core/data/sequence_loader.h"
 #include "core/data/split.h"
 #include "core/json/json.h"
 #include "core/metrics/metrics.h"
+#include "core/metrics/regression.h"
 #include "core/network/network.h"
 #include "core/solvers/solvers.h"
 
@@ -53,7 +55,11 @@ struct nn_kernels;
 struct nn_training_setup {
     const struct nn_description *description;
     struct nn_network_bind bind; /* with zscore: mean and std are taken from the train part */
-    const struct nn_prepared *prepared;
+    const struct nn_prepared *prepared;   /* images to classify; or NULL and: */
+    const struct nn_sequences *sequences; /* sequences with one target a step, to predict it */
+    const struct nn_scaling *scaling; /* of the sequences, made from those that train; the bind's
+                                         features are its inputs */
+    enum nn_sequence_sort sequence_sort;
     struct nn_split_side parts[NN_PART_COUNT]; /* by enum nn_part; count 0: there is none */
     struct nn_training_options options;        /* resolved */
     uint64_t seed;
@@ -137,11 +143,29 @@ struct nn_prediction {
     float probability; /* of the predicted class */
 };
 
+/* Predictions of the sequences of a part, in its order and in the target's unit. A network that
+ * predicts every step has as many rows of a sequence as that has steps, else there is one, of its
+ * last step. */
+struct nn_sequence_prediction {
+    uint32_t sample; /* index into the set */
+    size_t first;    /* row of `predicted` and `target` */
+    size_t rows;
+};
+
+struct nn_sequence_predictions {
+    size_t count, rows;
+    struct nn_sequence_prediction *sequences; /* [count] */
+    float *predicted, *target;                /* [rows]; target as it was cut off */
+};
+
+/* By the run's task: evaluation and predictions, or regression and sequences. */
 struct nn_part_result {
     bool present;
     struct nn_evaluation evaluation;
     struct nn_prediction
         *predictions; /* [evaluation.samples] in order of the part; NULL for train */
+    struct nn_regression_evaluation regression;
+    struct nn_sequence_predictions sequences; /* empty for train */
 };
 
 struct nn_training_profile_row {
@@ -153,6 +177,7 @@ struct nn_training_profile_row {
 
 struct nn_training_result {
     enum nn_training_outcome outcome;
+    enum nn_task task; /* what the parts were evaluated for */
     bool patience_stopped;
     uint64_t step, total_steps, epoch; /* where it ended */
     uint64_t diverged_step;            /* 0 = did not */

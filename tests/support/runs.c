@@ -117,18 +117,36 @@ static struct nn_description *description_parse(const char *text)
     return description;
 }
 
+static struct nn_network_bind bind_images(const struct synthetic_set *set,
+                                          const struct run_plan *plan)
+{
+    const struct nn_prepared_info *info = nn_prepared_info(set->prepared);
+    return (struct nn_network_bind){
+        .height = info->height,
+        .width = info->width,
+        .channels = info->channels,
+        .classes = info->class_count,
+        .normalisation = plan->normalisation ? plan->normalisation : NN_NORMALISATION_RESCALE_UNIT};
+}
+
+static struct nn_network_bind bind_sequences(const struct synthetic_set *set,
+                                             const struct run_plan *plan)
+{
+    return (struct nn_network_bind){.features = nn_scaling_inputs(set->scaling),
+                                    .longest = nn_sequences_info(set->sequences)->longest,
+                                    .responses = 1,
+                                    .normalisation = plan->normalisation};
+}
+
 static struct nn_training_setup setup_make(const struct synthetic_set *set,
                                            const struct run_plan *plan, char resume[2][256])
 {
-    const struct nn_prepared_info *info = nn_prepared_info(set->prepared);
     struct nn_training_setup setup = {
-        .bind = {.height = info->height,
-                 .width = info->width,
-                 .channels = info->channels,
-                 .classes = info->class_count,
-                 .normalisation =
-                     plan->normalisation ? plan->normalisation : NN_NORMALISATION_RESCALE_UNIT},
+        .bind = set->prepared ? bind_images(set, plan) : bind_sequences(set, plan),
         .prepared = set->prepared,
+        .sequences = set->sequences,
+        .scaling = set->scaling,
+        .sequence_sort = set->sort,
         .seed = plan->seed,
         .plain_operators = plan->plain_operators,
         .directory = set->directory,
@@ -271,11 +289,21 @@ static void assert_parts_equal(const struct nn_part_result *a, const struct nn_p
     if (!a->present) {
         return;
     }
+    assert_memory_equal(a->regression.figure, b->regression.figure, sizeof a->regression.figure);
+    assert_int_equal(a->sequences.rows, b->sequences.rows);
+    assert_int_equal(a->sequences.count, b->sequences.count);
+    if (a->sequences.rows > 0) {
+        size_t bytes = a->sequences.rows * sizeof *a->sequences.predicted;
+        assert_memory_equal(a->sequences.predicted, b->sequences.predicted, bytes);
+        assert_memory_equal(a->sequences.target, b->sequences.target, bytes);
+    }
     size_t classes = a->evaluation.confusion.classes;
     assert_int_equal(a->evaluation.samples, b->evaluation.samples);
     assert_memory_equal(&a->evaluation.loss, &b->evaluation.loss, sizeof(double));
-    assert_memory_equal(a->evaluation.confusion.counts, b->evaluation.confusion.counts,
-                        classes * classes * sizeof(uint64_t));
+    if (classes > 0) {
+        assert_memory_equal(a->evaluation.confusion.counts, b->evaluation.confusion.counts,
+                            classes * classes * sizeof(uint64_t));
+    }
     assert_int_equal(a->predictions != NULL, b->predictions != NULL);
     if (a->predictions) {
         assert_memory_equal(a->predictions, b->predictions,

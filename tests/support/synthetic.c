@@ -97,7 +97,7 @@ static void set_write(struct synthetic_set *set, const struct synthetic_spec *sp
     free(pixels);
 }
 
-void synthetic_open(struct synthetic_set *set, const struct synthetic_spec *spec)
+static void directory_make(struct synthetic_set *set)
 {
     /* in memory where that can be: runs that save each step would wait for the disk */
     bool memory = access("/dev/shm", W_OK) == 0;
@@ -105,17 +105,111 @@ void synthetic_open(struct synthetic_set *set, const struct synthetic_spec *spec
     (void)snprintf(set->directory, sizeof set->directory, "%s/assay-synthetic-XXXXXX",
                    memory ? "/dev/shm" : "/tmp");
     assert_non_null(mkdtemp(set->directory));
-    set_write(set, spec);
-    size_t count = nn_prepared_info(set->prepared)->count;
+}
+
+static enum nn_part part_of(const struct synthetic_set *set, size_t i)
+{
+    return set->prepared ? nn_prepared_part(set->prepared, i)
+                         : nn_sequences_part(set->sequences, i);
+}
+
+static void sides_make(struct synthetic_set *set, size_t count)
+{
     for (int part = 0; part < NN_PART_COUNT; part++) {
         struct nn_split_side *side = &set->side[part];
         side->items = calloc(count, sizeof *side->items);
         assert_non_null(side->items);
         for (size_t i = 0; i < count; i++) {
-            if (nn_prepared_part(set->prepared, i) == (enum nn_part)part) {
+            if (part_of(set, i) == (enum nn_part)part) {
                 side->items[side->count++] = (uint32_t)i;
             }
         }
+    }
+}
+
+void synthetic_open(struct synthetic_set *set, const struct synthetic_spec *spec)
+{
+    directory_make(set);
+    set_write(set, spec);
+    sides_make(set, nn_prepared_info(set->prepared)->count);
+}
+
+enum { INPUTS = 3, LONGEST = 22 };
+
+/* Returns its length; features and targets have room for LONGEST steps. */
+static size_t sequence_make(size_t i, float *features, float *targets)
+{
+    struct nn_random random;
+    nn_random_init(&random, 8, NN_RANDOM_TEST, 0, i);
+    size_t length = 3 + nn_random_below(&random, LONGEST - 2);
+    double s = 0;
+    for (size_t t = 0; t < length; t++) {
+        double a = (double)nn_random_below(&random, 2001) / 1000 - 1;
+        double b = (double)nn_random_below(&random, 2001) / 1000 - 1;
+        s = 0.7 * s + 0.5 * a - 0.3 * b;
+        features[t * INPUTS] = (float)a;
+        features[t * INPUTS + 1] = 7;
+        features[t * INPUTS + 2] = (float)(100 + 10 * b);
+        targets[t] = (float)(40 + 20 * s);
+    }
+    return length;
+}
+
+static void sequences_write(struct synthetic_set *set, size_t train, size_t validation, size_t test)
+{
+    static const char *const NAMES[] = {"a", "constant", "b"};
+    static const char *const TARGET[] = {"y"};
+    size_t count = train + validation + test;
+    struct nn_sequences_item *items = calloc(count, sizeof *items);
+    char(*names)[24] = calloc(count, sizeof *names);
+    float *features = calloc(count * LONGEST * INPUTS, sizeof *features);
+    float *targets = calloc(count * LONGEST, sizeof *targets);
+    uint8_t digest[NN_DIGEST_BYTES];
+    size_t step = 0;
+    assert_true(items && names && features && targets);
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(names[i], sizeof names[i], "s%zu", i);
+        items[i] = (struct nn_sequences_item){
+            .name = names[i],
+            .length = sequence_make(i, features + step * INPUTS, targets + step),
+            .part = i < train                ? NN_PART_TRAIN
+                    : i < train + validation ? NN_PART_VALIDATION
+                                             : NN_PART_TEST};
+        step += items[i].length;
+    }
+    const struct nn_sequences_draft draft = {.count = count,
+                                             .inputs = INPUTS,
+                                             .targets = 1,
+                                             .items = items,
+                                             .features = features,
+                                             .target_values = targets,
+                                             .input_names = NAMES,
+                                             .target_names = TARGET,
+                                             .options = "{}"};
+    char path[128];
+    struct nn_error err = {0};
+    (void)snprintf(path, sizeof path, "%s/set", set->directory);
+    if (nn_sequences_write(path, &draft, digest, &err) != NN_OK ||
+        nn_sequences_open(path, &set->sequences, &err) != NN_OK) {
+        fail_msg("synthetic sequences: %s", err.text);
+    }
+    free(items);
+    free(names);
+    free(features);
+    free(targets);
+}
+
+void synthetic_open_sequences(struct synthetic_set *set, size_t train, size_t validation,
+                              size_t test, const struct nn_scaling_options *scaling)
+{
+    struct nn_error err = {0};
+    directory_make(set);
+    sequences_write(set, train, validation, test);
+    sides_make(set, train + validation + test);
+    const struct nn_split_side *side = &set->side[NN_PART_TRAIN];
+    if (nn_scaling_create(set->sequences, side->items, side->count, scaling, &set->scaling, &err) !=
+        NN_OK) {
+        fail_msg("synthetic scaling: %s", err.text);
     }
 }
 
@@ -132,6 +226,8 @@ void synthetic_hold_out(struct synthetic_set *set, size_t n)
 void synthetic_close(struct synthetic_set *set)
 {
     nn_prepared_close(set->prepared);
+    nn_scaling_destroy(set->scaling);
+    nn_sequences_close(set->sequences);
     for (int part = 0; part < NN_PART_COUNT; part++) {
         free(set->side[part].items);
     }

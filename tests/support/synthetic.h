@@ -7,6 +7,7 @@
 #define TESTS_SUPPORT_SYNTHETIC_H
 
 #include "core/data/prepared.h"
+#include "core/data/sequence_loader.h"
 #include "core/data/split.h"
 
 /* Writes the height x width pixels of sample i and returns its label. */
@@ -20,7 +21,10 @@ struct synthetic_spec {
 
 struct synthetic_set {
     char directory[64];
-    struct nn_prepared *prepared;
+    struct nn_prepared *prepared;   /* or NULL and: */
+    struct nn_sequences *sequences; /* with their scaling, made from the train side */
+    struct nn_scaling *scaling;
+    enum nn_sequence_sort sort;
     struct nn_split_side side[NN_PART_COUNT]; /* train and test as imported */
 };
 
@@ -28,6 +32,11 @@ struct synthetic_set {
 void synthetic_open(struct synthetic_set *set, const struct synthetic_spec *spec);
 /* Moves the last n samples of the train side to the validation side. */
 void synthetic_hold_out(struct synthetic_set *set, size_t n);
+/* Sequences of 3 to 22 steps, of inputs a and b, a constant, and a target that remembers: 40 +
+ * 20 s_t with s_t = 0.7 s_{t-1} + 0.5 a_t - 0.3 b_t. The last `validation` of the train sequences
+ * validate. */
+void synthetic_open_sequences(struct synthetic_set *set, size_t train, size_t validation,
+                              size_t test, const struct nn_scaling_options *scaling);
 /* Closes and removes the directory with all in it. */
 void synthetic_close(struct synthetic_set *set);
 

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The feed of regressions over sequences: scaled steps from the sequence loader, half mean squared
+ * error against scaled targets. What is reported is in the target's own unit, against targets that
+ * were cut off as those of training.
+ *
+ * A network predicts a row a step, or from the last step one row a sequence; then the target is
+ * that of the last step.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/loss/loss.h"
+#include "core/training/feed_internal.h"
+
+/* Buffers of samples hold max_batch entries, those of rows max_rows. */
+struct sequence_feed {
+    struct nn_feed base;
+    size_t max_rows;
+    struct nn_scaled_sequences *scaled;
+    struct nn_sequence_loader *loader;     /* since start */
+    struct nn_sequence_loader_batch batch; /* taken last */
+    bool each_step;                        /* the network predicts every step */
+    struct nn_scaling_column target;
+    struct nn_regression_sums sums;
+    /* of samples */
+    const nn_real **inputs;
+    const nn_real **targets;
+    nn_real **outputs;
+    size_t *lengths;
+    uint32_t *rows_of; /* rows that the network predicts of each */
+    /* of rows */
+    nn_real *target_rows;
+    nn_real *weights;
+    nn_real *predicted;
+    double *restored;
+    double *truths;
+};
+
+static struct sequence_feed *sequences(struct nn_feed *feed)
+{
+    return (struct sequence_feed *)feed;
+}
+
+static const struct sequence_feed *const_sequences(const struct nn_feed *feed)
+{
+    return (const struct sequence_feed *)feed;
+}
+
+/* --- building --------------------------------------------------------------------------------- */
+
+static void sequences_destroy(struct nn_feed *base)
+{
+    struct sequence_feed *feed = sequences(base);
+    struct nn_memory *memory = base->setup->memory;
+    nn_sequence_loader_destroy(feed->loader);
+    nn_scaled_sequences_destroy(feed->scaled);
+    nn_memory_free(memory, feed->inputs);
+    nn_memory_free(memory, feed->targets);
+    nn_memory_free(memory, feed->outputs);
+    nn_memory_free(memory, feed->lengths);
+    nn_memory_free(memory, feed->rows_of);
+    nn_memory_free(memory, feed->target_rows);
+    nn_memory_free(memory, feed->weights);
+    nn_memory_free(memory, feed->predicted);
+    nn_memory_free(memory, feed->restored);
+    nn_memory_free(memory, feed->truths);
+    free(feed);
+}
+
+static size_t sequences_max_rows(const struct nn_feed *base)
+{
+    return const_sequences(base)->max_rows;
+}
+
+static enum nn_status buffers_make(struct sequence_feed *feed, struct nn_error *err)
+{
+    struct nn_memory *memory = feed->base.setup->memory;
+    size_t n = feed->base.max_batch;
+    size_t rows = feed->max_rows;
+    feed->inputs = nn_memory_alloc(memory, n, sizeof *feed->inputs);
+    feed->targets = nn_memory_alloc(memory, n, sizeof *feed->targets);
+    feed->outputs = nn_memory_alloc(memory, n, sizeof *feed->outputs);
+    feed->lengths = nn_memory_alloc(memory, n, sizeof *feed->lengths);
+    feed->rows_of = nn_memory_alloc(memory, n, sizeof *feed->rows_of);
+    feed->target_rows = nn_memory_alloc(memory, rows, sizeof *feed->target_rows);
+    feed->weights = nn_memory_alloc(memory, rows, sizeof *feed->weights);
+    feed->predicted = nn_memory_alloc(memory, rows, sizeof *feed->predicted);
+    feed->restored = nn_memory_alloc(memory, rows, sizeof *feed->restored);
+    feed->truths = nn_memory_alloc(memory, rows, sizeof *feed->truths);
+    bool ok = feed->inputs && feed->targets && feed->outputs && feed->lengths && feed->rows_of &&
+              feed->target_rows && feed->weights && feed->predicted && feed->restored &&
+              feed->truths;
+    return ok ? NN_OK : nn_fail(err, NN_ERR_MEMORY, "no memory for the buffers of a run");
+}
+
+static enum nn_status sequences_attach(struct nn_feed *base, struct nn_network *network,
+                                       const struct nn_exec *exec, struct nn_error *err)
+{
+    (void)exec;
+    struct sequence_feed *feed = sequences(base);
+    base->network = network;
+    if (nn_network_task(network) != NN_TASK_REGRESSION || nn_network_output_size(network) != 1) {
+        return nn_fail(err, NN_ERR_INVALID, "the network must end in one number, the target");
+    }
+    feed->each_step = nn_network_output_is_sequence(network);
+    return buffers_make(feed, err);
+}
+
+/* --- statistics of the input ------------------------------------------------------------------ */
+
+/* Of one input over every step of the train part, std with n - 1; two passes. */
+static void input_statistics(const struct sequence_feed *feed, size_t column, nn_real *mean,
+                             nn_real *deviation)
+{
+    const struct nn_training_setup *setup = feed->base.setup;
+    const struct nn_split_side *train = &setup->parts[NN_PART_TRAIN];
+    size_t width = nn_scaling_inputs(setup->scaling);
+    double sums[2] = {0, 0}; /* of values, then of squares around their mean */
+    double n = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        double average = n > 0 ? sums[0] / n : 0;
+        n = 0;
+        for (size_t i = 0; i < train->count; i++) {
+            const nn_real *steps = nn_scaled_sequences_inputs(feed->scaled, train->items[i]);
+            size_t length = nn_sequences_length(setup->sequences, train->items[i]);
+            for (size_t t = 0; t < length; t++) {
+                double x = (double)steps[t * width + column];
+                sums[pass] += pass == 0 ? x : (x - average) * (x - average);
+            }
+            n += (double)length;
+        }
+    }
+    *mean = (nn_real)(sums[0] / n);
+    *deviation = n > 1 && sums[1] > 0 ? (nn_real)sqrt(sums[1] / (n - 1)) : 1;
+}
+
+static void sequences_input_statistics(struct nn_feed *base)
+{
+    const struct nn_parameter *mean = NULL;
+    const struct nn_parameter *deviation = NULL;
+    for (size_t i = 0; i < nn_network_parameter_count(base->network); i++) {
+        const struct nn_parameter *parameter = nn_network_parameter(base->network, i);
+        mean = parameter->role == NN_ROLE_INPUT_MEAN ? parameter : mean;
+        deviation = parameter->role == NN_ROLE_INPUT_STD ? parameter : deviation;
+    }
+    bool wanted = mean && deviation && !mean->described;
+    for (size_t c = 0; wanted && c < mean->count; c++) {
+        input_statistics(sequences(base), c, &mean->value[c], &deviation->value[c]);
+    }
+}
+
+/* --- training --------------------------------------------------------------------------------- */
+
+static enum nn_status sequences_start(struct nn_feed *base, size_t epoch, size_t batch,
+                                      struct nn_error *err)
+{
+    const struct nn_training_setup *setup = base->setup;
+    const struct nn_split_side *train = &setup->parts[NN_PART_TRAIN];
+    const struct nn_sequence_loader_options loader = {
+        .items = train->items,
+        .count = train->count,
+        .batch_size = (size_t)setup->options.batch_size,
+        .drop_last = setup->options.drop_last,
+        .shuffle = (enum nn_shuffle)setup->options.shuffle,
+        .sort = setup->sequence_sort,
+        .seed = setup->seed,
+        .epochs = (size_t)setup->options.epochs,
+        .first_epoch = epoch,
+        .first_batch = batch,
+        .memory = setup->memory,
+    };
+    return nn_sequence_loader_create(sequences(base)->scaled, &loader, &sequences(base)->loader,
+                                     err);
+}
+
+static bool sequences_next(struct nn_feed *base, struct nn_feed_batch *out_batch)
+{
+    struct sequence_feed *feed = sequences(base);
+    if (!nn_sequence_loader_next(feed->loader, &feed->batch)) {
+        return false;
+    }
+    *out_batch = (struct nn_feed_batch){feed->batch.epoch, feed->batch.first, feed->batch.count};
+    return true;
+}
+
+static void sequences_load(struct nn_feed *base)
+{
+    const struct nn_sequence_loader_batch *batch = &sequences(base)->batch;
+    const struct nn_sequence_batch in = {batch->inputs, batch->lengths, batch->count};
+    nn_network_load_sequences(base->network, &in);
+}
+
+/* Where the targets of a sequence begin that the network predicts. */
+static const nn_real *targets_at(const struct sequence_feed *feed, const nn_real *targets,
+                                 size_t length)
+{
+    return feed->each_step ? targets : targets + (length - 1);
+}
+
+/* Over the rows of the batch, in the target's unit. */
+static double batch_rmse(const struct sequence_feed *feed, const nn_real *predictions, size_t rows)
+{
+    double sum = 0;
+    for (size_t r = 0; r < rows; r++) {
+        double difference = (double)predictions[r] - (double)feed->target_rows[r];
+        sum += difference * difference;
+    }
+    return sqrt(sum / (double)rows) * feed->target.factor;
+}
+
+static struct nn_feed_loss sequences_loss(struct nn_feed *base)
+{
+    struct sequence_feed *feed = sequences(base);
+    const struct nn_sequence_loader_batch *batch = &feed->batch;
+    size_t rows = nn_network_output_rows(base->network, batch->count);
+    for (size_t i = 0; i < batch->count; i++) {
+        feed->targets[i] = targets_at(feed, batch->targets[i], batch->lengths[i]);
+    }
+    nn_network_rows_from_samples(base->network, batch->count, feed->targets, 1, feed->target_rows);
+    nn_network_row_weights(base->network, batch->count, feed->weights);
+    const struct nn_loss_responses responses = {.predictions = nn_network_output(base->network),
+                                                .ld = 1,
+                                                .targets = feed->target_rows,
+                                                .weights = feed->weights,
+                                                .rows = rows,
+                                                .responses = 1};
+    double rmse = batch_rmse(feed, responses.predictions, rows);
+    double loss =
+        nn_loss_half_squared_error(&responses, nn_network_output_gradient(base->network), 1);
+    return (struct nn_feed_loss){loss, rmse};
+}
+
+/* Batches are pointers into memory: nothing is waited for. */
+static double sequences_stall_seconds(const struct nn_feed *base)
+{
+    (void)base;
+    return 0;
+}
+
+/* --- evaluation ------------------------------------------------------------------------------- */
+
+static void sequences_begin(struct nn_feed *base)
+{
+    struct nn_regression_options options = nn_regression_defaults();
+    options.target_scale = sequences(base)->target.factor;
+    nn_regression_init(&sequences(base)->sums, &options);
+}
+
+static void sequences_load_part(struct nn_feed *base, const struct nn_split_side *side,
+                                size_t first, size_t count)
+{
+    struct sequence_feed *feed = sequences(base);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t item = side->items[first + i];
+        feed->inputs[i] = nn_scaled_sequences_inputs(feed->scaled, item);
+        feed->lengths[i] = nn_sequences_length(base->setup->sequences, item);
+        feed->rows_of[i] = feed->each_step ? (uint32_t)feed->lengths[i] : 1;
+    }
+    const struct nn_sequence_batch in = {feed->inputs, feed->lengths, count};
+    nn_network_load_sequences(base->network, &in);
+}
+
+/* Predictions and targets of the loaded piece in the target's unit, one sequence after the other.
+ * Returns how many rows. */
+static size_t rows_restore(struct sequence_feed *feed, const struct nn_split_side *side,
+                           size_t first, size_t count)
+{
+    const struct nn_training_setup *setup = feed->base.setup;
+    double cut = nn_scaling_target_max(setup->scaling);
+    size_t rows = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t item = side->items[first + i];
+        size_t skipped = feed->lengths[i] - feed->rows_of[i];
+        const float *targets = nn_sequences_targets(setup->sequences, item) + skipped;
+        feed->outputs[i] = feed->predicted + rows;
+        for (size_t t = 0; t < feed->rows_of[i]; t++) {
+            feed->truths[rows++] = fmin((double)targets[t], cut);
+        }
+    }
+    nn_network_samples_from_rows(feed->base.network, count, nn_network_output(feed->base.network),
+                                 1, feed->outputs);
+    for (size_t r = 0; r < rows; r++) {
+        feed->restored[r] = nn_scaling_restore(setup->scaling, 0, (double)feed->predicted[r]);
+    }
+    return rows;
+}
+
+static void predictions_take(const struct sequence_feed *feed, const struct nn_split_side *side,
+                             size_t first, size_t count, struct nn_sequence_predictions *out)
+{
+    size_t row = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct nn_sequence_prediction *sequence = &out->sequences[first + i];
+        *sequence = (struct nn_sequence_prediction){
+            .sample = side->items[first + i], .first = out->rows, .rows = feed->rows_of[i]};
+        for (size_t t = 0; t < feed->rows_of[i]; t++, row++) {
+            out->predicted[out->rows] = (float)feed->restored[row];
+            out->target[out->rows++] = (float)feed->truths[row];
+        }
+        out->count++;
+    }
+}
+
+static void sequences_judge_part(struct nn_feed *base, const struct nn_split_side *side,
+                                 size_t first, size_t count, struct nn_part_result *result)
+{
+    struct sequence_feed *feed = sequences(base);
+    (void)rows_restore(feed, side, first, count);
+    nn_regression_add(&feed->sums, feed->restored, feed->truths, feed->rows_of, count);
+    if (result && result->sequences.sequences) {
+        predictions_take(feed, side, first, count, &result->sequences);
+    }
+}
+
+static double sequences_part_loss(const struct nn_feed *base)
+{
+    return nn_regression_loss(&const_sequences(base)->sums);
+}
+
+static double sequences_part_measure(const struct nn_feed *base)
+{
+    return nn_regression_rmse(&const_sequences(base)->sums);
+}
+
+static enum nn_status sequences_predictions_make(const struct nn_feed *base,
+                                                 const struct nn_split_side *side,
+                                                 struct nn_part_result *result,
+                                                 struct nn_error *err)
+{
+    struct nn_sequence_predictions *out = &result->sequences;
+    size_t rows = 0;
+    for (size_t i = 0; i < side->count; i++) {
+        rows += const_sequences(base)->each_step
+                    ? nn_sequences_length(base->setup->sequences, side->items[i])
+                    : 1;
+    }
+    out->sequences = calloc(side->count, sizeof *out->sequences);
+    out->predicted = calloc(rows, sizeof *out->predicted);
+    out->target = calloc(rows, sizeof *out->target);
+    return out->sequences && out->predicted && out->target
+               ? NN_OK
+               : nn_fail(err, NN_ERR_MEMORY, "no memory for %zu predictions", rows);
+}
+
+static enum nn_status sequences_finish(struct nn_feed *base, struct nn_part_result *result,
+                                       struct nn_error *err)
+{
+    (void)err;
+    nn_regression_finish(&sequences(base)->sums, &result->regression);
+    return NN_OK;
+}
+
+static json_t *sequences_scaling(const struct nn_feed *base)
+{
+    return nn_scaling_encode(base->setup->scaling);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static const struct nn_feed_kind SEQUENCES = {
+    .task = NN_TASK_REGRESSION,
+    .training_measure = "training_rmse",
+    .validation_measure = "validation_rmse",
+    .destroy = sequences_destroy,
+    .max_rows = sequences_max_rows,
+    .attach = sequences_attach,
+    .input_statistics = sequences_input_statistics,
+    .start = sequences_start,
+    .next = sequences_next,
+    .load = sequences_load,
+    .loss = sequences_loss,
+    .stall_seconds = sequences_stall_seconds,
+    .begin = sequences_begin,
+    .load_part = sequences_load_part,
+    .judge_part = sequences_judge_part,
+    .part_loss = sequences_part_loss,
+    .part_measure = sequences_part_measure,
+    .predictions_make = sequences_predictions_make,
+    .finish = sequences_finish,
+    .scaling = sequences_scaling,
+};
+
+size_t nn_feed_sequences_rows(const struct nn_training_setup *setup, size_t max_batch)
+{
+    size_t most = 0;
+    for (int part = 0; part < NN_PART_COUNT; part++) {
+        const struct nn_split_side *side = &setup->parts[part];
+        size_t rows =
+            nn_sequence_loader_max_steps(setup->sequences, side->items, side->count, max_batch);
+        most = rows > most ? rows : most;
+    }
+    return most;
+}
+
+static enum nn_status setup_check(const struct nn_training_setup *setup, struct nn_error *err)
+{
+    const struct nn_sequences_info *info = nn_sequences_info(setup->sequences);
+    if (!setup->scaling || info->targets != 1) {
+        return nn_fail(err, NN_ERR_INVALID, "sequences need a scaling and one target a step");
+    }
+    if (setup->bind.features != nn_scaling_inputs(setup->scaling) ||
+        setup->bind.responses != info->targets || setup->bind.longest != info->longest) {
+        return nn_fail(err, NN_ERR_INVALID, "the network is bound to another data set");
+    }
+    if (setup->sequence_sort != NN_SEQUENCE_SORT_NONE &&
+        setup->options.shuffle != NN_SHUFFLE_NEVER) {
+        return nn_fail(err, NN_ERR_INVALID, "sequences are either sorted or shuffled");
+    }
+    return NN_OK;
+}
+
+enum nn_status nn_feed_sequences_create(const struct nn_training_setup *setup, size_t max_batch,
+                                        struct nn_feed **out, struct nn_error *err)
+{
+    enum nn_status status = setup_check(setup, err);
+    if (status != NN_OK) {
+        return status;
+    }
+    struct sequence_feed *feed = calloc(1, sizeof *feed);
+    if (!feed) {
+        return nn_fail(err, NN_ERR_MEMORY, "no memory for a feed");
+    }
+    feed->base = (struct nn_feed){.kind = &SEQUENCES, .setup = setup, .max_batch = max_batch};
+    feed->target = nn_scaling_target(setup->scaling)[0];
+    feed->max_rows = nn_feed_sequences_rows(setup, max_batch);
+    status = nn_scaled_sequences_create(setup->sequences, setup->scaling, setup->memory,
+                                        &feed->scaled, err);
+    if (status != NN_OK) {
+        sequences_destroy(&feed->base);
+        return status;
+    }
+    *out = &feed->base;
+    return NN_OK;
+}

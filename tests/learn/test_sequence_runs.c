@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Training on sequences, end to end: what is learned, what is reported, and that equal setups give
+ * equal bits, on any number of threads, killed and resumed or not. Cases A24, B01, B02, B13 of
+ * tests/README.md, here for sequences.
+ */
+#include "tests/support/cmocka_all.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/files/safetensors.h"
+#include "core/training/checkpoint.h"
+#include "tests/support/runs.h"
+
+static const struct nn_scaling_options Z_SCORE = {.inputs = NN_SCALING_Z_SCORE};
+static const struct nn_scaling_options BOTH = {.inputs = NN_SCALING_Z_SCORE,
+                                               .targets = NN_SCALING_Z_SCORE};
+static const struct nn_scaling_options CUT = {.inputs = NN_SCALING_Z_SCORE,
+                                              .targets = NN_SCALING_RANGE,
+                                              .target_max = 45,
+                                              .target_max_given = true};
+
+static const char STEPS_1[] = "{\"name\": \"lstm_regression\", \"units\": 16, \"hidden\": [8], "
+                              "\"dropout\": 0, \"normalisation\": \"none\"}";
+static const char LAST[] = "{\"name\": \"lstm_regression\", \"units\": 16, \"hidden\": [8], "
+                           "\"dropout\": 0, \"output\": \"last\", \"normalisation\": \"none\"}";
+static const char DROPPING[] = "{\"name\": \"lstm_regression\", \"units\": 9, \"depth\": 2, "
+                               "\"hidden\": [5], \"dropout\": 0.3}";
+
+/* 36 sequences that train, in batches of 8: 5 steps an epoch, the last of 4 sequences. */
+#define TRAINING(solver, more)                                                                     \
+    "{\"solver\": \"" solver "\", \"learning_rate\": 0.01, \"epochs\": 3, \"batch_size\": 8, "     \
+    "\"validation_frequency\": 4, \"checkpoint_interval_seconds\": 0, \"schedule\": {\"kind\": "   \
+    "\"piecewise\", \"drop_factor\": 0.5, \"drop_period\": 1}, \"output_network\": "               \
+    "\"best_validation_loss\", \"gradient_clipping\": {\"method\": \"global_l2norm\", "            \
+    "\"threshold\": 1}, " more "}"
+static const char SHUFFLED[] = TRAINING("adam", "\"shuffle\": \"every_epoch\"");
+static const char SORTED[] = TRAINING("sgdm", "\"shuffle\": \"never\"");
+enum { STEPS = 15 };
+
+static const struct nn_part_result *part(const struct run_record *record, enum nn_part which)
+{
+    return &record->result->parts[which];
+}
+
+static double figure(const struct run_record *record, enum nn_part which,
+                     enum nn_regression_metric metric)
+{
+    return part(record, which)->regression.figure[metric].value;
+}
+
+static void assert_near(double a, double b, double relative)
+{
+    if (!(fabs(a - b) <= relative * fabs(b))) {
+        fail_msg("%.17g and %.17g", a, b);
+    }
+}
+
+static void run_well(struct run_record *record, const struct synthetic_set *set,
+                     const struct run_plan *plan)
+{
+    run_do(record, set, plan);
+    if (record->status != NN_OK) {
+        fail_msg("%s", record->err.text);
+    }
+    assert_int_equal(record->result->task, NN_TASK_REGRESSION);
+}
+
+/* The target remembers its past: a network that does not could not come below 15. */
+static void what_has_memory_is_learned(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *network;
+        const struct nn_scaling_options *scaling;
+        double rmse;
+    } rows[] = {{STEPS_1, &BOTH, 1.5}, {LAST, &BOTH, 5}, {STEPS_1, &CUT, 1.5}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct synthetic_set set;
+        struct run_record record;
+        synthetic_open_sequences(&set, 120, 0, 30, rows[i].scaling);
+        const struct run_plan plan = {
+            .network = rows[i].network,
+            .training = "{\"solver\": \"adam\", \"learning_rate\": 0.01, \"epochs\": 60, "
+                        "\"batch_size\": 20, \"shuffle\": \"every_epoch\"}"};
+        run_well(&record, &set, &plan);
+        double rmse = figure(&record, NN_PART_TEST, NN_REGRESSION_RMSE);
+        if (!(rmse < rows[i].rmse)) {
+            fail_msg("row %zu: RMSE %g, wanted %g", i, rmse, rows[i].rmse);
+        }
+        run_record_deinit(&record);
+        synthetic_close(&set);
+    }
+}
+
+/* Figures and arrays are of the same network, in the target's unit, against the cut targets. */
+static void figures_are_those_of_the_predictions(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    struct run_record record;
+    synthetic_open_sequences(&set, 36, 10, 21, &CUT);
+    const struct run_plan plan = {.network = STEPS_1, .training = SHUFFLED};
+    run_well(&record, &set, &plan);
+    const struct nn_sequence_predictions *all = &part(&record, NN_PART_TEST)->sequences;
+    double squares = 0;
+    double largest = 0;
+    double last = 0;
+    assert_int_equal(all->count, 21);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct nn_sequence_prediction *one = &all->sequences[i];
+        double most = 0;
+        double error = 0;
+        assert_int_equal(one->sample, set.side[NN_PART_TEST].items[i]);
+        assert_int_equal(one->rows, nn_sequences_length(set.sequences, one->sample));
+        for (size_t t = one->first; t < one->first + one->rows; t++) {
+            float target = nn_sequences_targets(set.sequences, one->sample)[t - one->first];
+            assert_true(all->target[t] == fminf(target, 45));
+            error = (double)all->predicted[t] - (double)all->target[t];
+            squares += error * error;
+            most = fmax(most, fabs(error));
+        }
+        largest += most;
+        last += error * error;
+    }
+    assert_near(figure(&record, NN_PART_TEST, NN_REGRESSION_RMSE),
+                sqrt(squares / (double)all->rows), 1e-6);
+    assert_near(figure(&record, NN_PART_TEST, NN_REGRESSION_MEAN_MAX_ABSOLUTE_ERROR), largest / 21,
+                1e-6);
+    assert_near(figure(&record, NN_PART_TEST, NN_REGRESSION_LAST_STEP_RMSE), sqrt(last / 21), 1e-6);
+    assert_null(part(&record, NN_PART_TRAIN)->sequences.predicted);
+    assert_true(part(&record, NN_PART_VALIDATION)->regression.figure[NN_REGRESSION_LOSS].value ==
+                record.result->best_validation_loss);
+    run_record_deinit(&record);
+    synthetic_close(&set);
+}
+
+/* The first point of training without dropout is the evaluation of the untrained network on the
+ * first batch: losses and units of both are the same thing. */
+static void training_and_evaluation_agree(void **state)
+{
+    (void)state;
+    static const struct nn_scaling_options *const scalings[] = {&Z_SCORE, &BOTH, &CUT};
+    for (size_t i = 0; i < 6; i++) {
+        struct synthetic_set set;
+        struct run_record record;
+        synthetic_open_sequences(&set, 12, 0, 0, scalings[i % 3]);
+        const struct run_plan plan = {
+            .network = i < 3 ? STEPS_1 : LAST,
+            .training = "{\"learning_rate\": 1e-30, \"epochs\": 1, \"batch_size\": 12}"};
+        run_well(&record, &set, &plan);
+        assert_near(run_point_at(&record, "training_loss", 1),
+                    figure(&record, NN_PART_TRAIN, NN_REGRESSION_LOSS), 1e-5);
+        assert_near(run_point_at(&record, "training_rmse", 1),
+                    figure(&record, NN_PART_TRAIN, NN_REGRESSION_RMSE), 1e-5);
+        run_record_deinit(&record);
+        synthetic_close(&set);
+    }
+}
+
+static void same_setup_gives_same_bits(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    synthetic_open_sequences(&set, 36, 10, 7, &BOTH);
+    for (size_t i = 0; i < 2; i++) {
+        set.sort = i ? NN_SEQUENCE_SORT_LENGTH_DESCENDING : NN_SEQUENCE_SORT_NONE;
+        struct run_plan plan = {.network = DROPPING, .training = i ? SORTED : SHUFFLED, .seed = 3};
+        struct run_record first;
+        struct run_record again;
+        run_well(&first, &set, &plan);
+        assert_int_equal(first.result->step, STEPS);
+        plan.threads = 3;
+        for (int vary = 0; vary < 2; vary++) {
+            plan.vary_threads = vary;
+            run_well(&again, &set, &plan);
+            run_assert_equal(&first, &again);
+            run_record_deinit(&again);
+        }
+        plan.seed = 4; /* the comparison can fail */
+        run_well(&again, &set, &plan);
+        assert_true(run_point_at(&first, "training_loss", 1) !=
+                    run_point_at(&again, "training_loss", 1));
+        run_record_deinit(&again);
+        run_record_deinit(&first);
+    }
+    synthetic_close(&set);
+}
+
+/* Leaves after `step` without a word, then resumes: points and results are those of the whole. */
+static void leave_and_resume(const struct synthetic_set *set, struct run_plan plan, uint64_t step,
+                             const struct run_record *whole)
+{
+    struct run_record broken;
+    struct run_record rest;
+    plan.order_step = step;
+    plan.order = NN_CANCEL;
+    run_do(&broken, set, &plan);
+    assert_int_equal(broken.status, NN_ERR_CANCELLED);
+    plan.order_step = 0;
+    plan.resume = true;
+    run_well(&rest, set, &plan);
+    assert_int_equal(rest.start.step, step);
+    run_points_join(&broken, &rest);
+    struct run_point *points = rest.points;
+    rest.points = broken.points;
+    rest.n_points = broken.n_points;
+    broken.points = points;
+    run_assert_equal(whole, &rest);
+    run_record_deinit(&broken);
+    run_record_deinit(&rest);
+}
+
+static void resumed_run_equals_whole(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    synthetic_open_sequences(&set, 36, 10, 7, &BOTH);
+    for (size_t i = 0; i < 2; i++) {
+        set.sort = i ? NN_SEQUENCE_SORT_LENGTH_DESCENDING : NN_SEQUENCE_SORT_NONE;
+        struct run_plan plan = {.network = DROPPING, .training = i ? SORTED : SHUFFLED, .seed = 7};
+        struct run_record whole;
+        run_well(&whole, &set, &plan);
+        for (uint64_t step = 1; step < STEPS; step++) {
+            plan.threads = 1 + step % 2;
+            leave_and_resume(&set, plan, step, &whole);
+        }
+        run_record_deinit(&whole);
+    }
+    synthetic_close(&set);
+}
+
+/* Killed at any moment while every step is saved: the end is that of the run nobody killed. */
+static void killed_anywhere(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    char paths[2][256];
+    synthetic_open_sequences(&set, 36, 10, 7, &BOTH);
+    struct run_plan plan = {.network = DROPPING, .training = SHUFFLED, .seed = 5};
+    struct run_record whole;
+    run_well(&whole, &set, &plan);
+    plan.resume = true;
+    while (nn_checkpoint_list(set.directory, paths) > 0) {
+        assert_int_equal(unlink(paths[0]), 0);
+    }
+    for (int kill_after_ms = 2; kill_after_ms < 42; kill_after_ms += 2) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            struct run_record record;
+            run_do(&record, &set, &plan);
+            _exit(0);
+        }
+        const struct timespec wait = {.tv_nsec = kill_after_ms * 1000000L};
+        (void)nanosleep(&wait, NULL);
+        (void)kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+    }
+    struct run_record record;
+    run_well(&record, &set, &plan);
+    assert_memory_equal(record.network, whole.network, whole.network_size);
+    run_record_deinit(&record);
+    run_record_deinit(&whole);
+    synthetic_close(&set);
+}
+
+static void pause_stop_and_patience(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    struct run_record record;
+    synthetic_open_sequences(&set, 36, 10, 7, &BOTH);
+    struct run_plan plan = {
+        .network = STEPS_1, .training = SHUFFLED, .order_step = 6, .order = NN_PAUSE};
+    run_well(&record, &set, &plan);
+    assert_int_equal(record.result->outcome, NN_TRAINING_PAUSED);
+    assert_false(part(&record, NN_PART_TEST)->present);
+    run_record_deinit(&record);
+    plan.order = NN_STOP;
+    run_well(&record, &set, &plan);
+    assert_int_equal(record.result->outcome, NN_TRAINING_STOPPED);
+    assert_int_equal(part(&record, NN_PART_TEST)->regression.sequences, 7);
+    run_record_deinit(&record);
+    plan = (struct run_plan){.network = STEPS_1,
+                             .training = "{\"epochs\": 50, \"batch_size\": 12, \"learning_rate\": "
+                                         "1e-30, \"patience\": 3, \"validation_frequency\": 0}"};
+    run_well(&record, &set, &plan);
+    assert_true(record.result->patience_stopped);
+    assert_int_equal(record.result->step, 3 * 4);
+    assert_int_equal(record.result->best_step, 3);
+    run_record_deinit(&record);
+    synthetic_close(&set);
+}
+
+static void divergence_keeps_the_best(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    struct run_record record;
+    synthetic_open_sequences(&set, 36, 10, 7, &Z_SCORE);
+    const struct run_plan plan = {
+        .network = STEPS_1,
+        .training = "{\"epochs\": 30, \"batch_size\": 36, \"learning_rate\": 0.001, "
+                    "\"checkpoint_interval_seconds\": 0, \"validation_frequency\": 0, "
+                    "\"schedule\": {\"kind\": \"piecewise\", \"drop_factor\": 1e12, "
+                    "\"drop_period\": 1}}"};
+    run_do(&record, &set, &plan);
+    assert_int_equal(record.status, NN_ERR_DIVERGED);
+    assert_non_null(record.result);
+    assert_true(record.result->best_step >= 1);
+    assert_true(isfinite(record.result->best_validation_loss));
+    assert_true(figure(&record, NN_PART_VALIDATION, NN_REGRESSION_LOSS) ==
+                record.result->best_validation_loss);
+    assert_non_null(record.network);
+    run_record_deinit(&record);
+    synthetic_close(&set);
+}
+
+/* The network's file says how its inputs were scaled; statistics of an input that the network
+ * normalises itself come from the train part. */
+static void the_file_holds_the_scaling(void **state)
+{
+    (void)state;
+    static const struct nn_scaling_options none = {0};
+    static const char zscore[] = "{\"name\": \"lstm_regression\", \"units\": 4, \"hidden\": []}";
+    struct synthetic_set set;
+    struct run_record record;
+    struct nn_safetensors *file = NULL;
+    synthetic_open_sequences(&set, 36, 0, 7, &none);
+    const struct run_plan plan = {.network = zscore, .training = "{\"epochs\": 1}"};
+    run_well(&record, &set, &plan);
+    assert_int_equal(nn_safetensors_open(record.result->network_path, NULL, &file, NULL), NN_OK);
+    json_t *document = json_loads(nn_safetensors_metadata(file, "scaling"), 0, NULL);
+    const char *dropped =
+        json_string_value(json_array_get(json_object_get(document, "dropped"), 0));
+    assert_string_equal(dropped, "constant");
+    json_decref(document);
+    nn_safetensors_close(file);
+    run_record_deinit(&record);
+    synthetic_close(&set);
+}
+
+static void sorting_and_shuffling_exclude_each_other(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    struct run_record record;
+    synthetic_open_sequences(&set, 12, 0, 0, &Z_SCORE);
+    set.sort = NN_SEQUENCE_SORT_LENGTH_DESCENDING;
+    const struct run_plan plan = {.network = STEPS_1, .training = "{\"shuffle\": \"once\"}"};
+    run_do(&record, &set, &plan);
+    assert_int_equal(record.status, NN_ERR_INVALID);
+    assert_non_null(strstr(record.err.text, "sorted or shuffled"));
+    run_record_deinit(&record);
+    synthetic_close(&set);
+}
+
+static void memory_is_planned_and_may_fail(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    synthetic_open_sequences(&set, 36, 5, 7, &BOTH);
+    bool pending = false;
+    size_t n = 0;
+    while (!pending) {
+        struct run_record record;
+        const struct run_plan plan = {.network = DROPPING,
+                                      .training = "{\"epochs\": 1, \"batch_size\": 20, "
+                                                  "\"solver\": \"adam\"}",
+                                      .fail_at = ++n};
+        run_do(&record, &set, &plan);
+        pending = record.failure_pending;
+        assert_int_equal(record.status, pending ? NN_OK : NN_ERR_MEMORY);
+        if (pending) {
+            assert_true(record.planned_bytes >= record.result->plan_bytes);
+            assert_true(record.planned_bytes <= 2 * record.result->plan_bytes + (1 << 21));
+        }
+        run_record_deinit(&record);
+    }
+    assert_true(n > 20);
+    synthetic_close(&set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_has_memory_is_learned),
+        cmocka_unit_test(figures_are_those_of_the_predictions),
+        cmocka_unit_test(training_and_evaluation_agree),
+        cmocka_unit_test(same_setup_gives_same_bits),
+        cmocka_unit_test(resumed_run_equals_whole),
+        cmocka_unit_test(killed_anywhere),
+        cmocka_unit_test(pause_stop_and_patience),
+        cmocka_unit_test(divergence_keeps_the_best),
+        cmocka_unit_test(the_file_holds_the_scaling),
+        cmocka_unit_test(sorting_and_shuffling_exclude_each_other),
+        cmocka_unit_test(memory_is_planned_and_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
