@@ -43,14 +43,23 @@ json_t *nn_description_json(const struct nn_description *description);
  * gives a number for each class. Borrowed; NULL when there is none. */
 const char *nn_description_head(const struct nn_description *description);
 
+/* Which layers do not train. UP_TO: a layer, and everything that its output is made of. */
+enum nn_freeze { NN_FREEZE_NONE, NN_FREEZE_ALL_BUT_HEAD, NN_FREEZE_UP_TO };
+/* The names of those layers, in order, for nn_network_options.frozen; borrowed from the
+ * description. layer: for UP_TO. *out is to be freed with free(). NN_ERR_INVALID: there is no such
+ * layer, or nothing would be left to train. */
+NN_MUST_CHECK enum nn_status nn_description_frozen(const struct nn_description *description,
+                                                   enum nn_freeze freeze, const char *layer,
+                                                   const char *const **out, size_t *out_n,
+                                                   struct nn_error *err);
+
 /* A parameter by name and shape alone, as in struct nn_parameter. */
 struct nn_parameter_shape {
     char name[96]; /* "fc.weight" */
     const char *layer;
     enum nn_role role;
     bool learnable;
-    size_t ndim;
-    size_t shape[4];
+    size_t ndim, shape[4];
 };
 
 /* The parameters that a network of the description would have, in its order, without building it.

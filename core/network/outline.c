@@ -29,6 +29,81 @@ const char *nn_network_head(const struct nn_network *network)
     return nn_description_head(network->graph);
 }
 
+/* ---- freezing ---- */
+
+static size_t find_node(const struct nn_description *description, const char *name)
+{
+    size_t i = 0;
+    while (i < description->n_nodes && strcmp(description->nodes[i].layer.name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* Marks a node and all that it is made of; nodes stand in an order that puts inputs first. */
+static void mark_up_to(const struct nn_description *description, size_t last, bool *marked)
+{
+    marked[last] = true;
+    for (size_t k = description->n_order; k-- > 0;) {
+        size_t i = description->order[k];
+        for (size_t m = 0; marked[i] && m < description->nodes[i].n_inputs; m++) {
+            marked[description->nodes[i].inputs[m]] = true;
+        }
+    }
+}
+
+static enum nn_status mark_frozen(const struct nn_description *description, enum nn_freeze freeze,
+                                  const char *layer, bool *marked, struct nn_error *err)
+{
+    const char *head = nn_description_head(description);
+    size_t last = freeze == NN_FREEZE_UP_TO ? find_node(description, layer) : 0;
+    if (last == description->n_nodes) {
+        return nn_fail(err, NN_ERR_INVALID, "the network has no layer called \"%.64s\"", layer);
+    }
+    if (freeze == NN_FREEZE_UP_TO) {
+        mark_up_to(description, last, marked);
+    }
+    for (size_t i = 0; freeze == NN_FREEZE_ALL_BUT_HEAD && i < description->n_nodes; i++) {
+        marked[i] = !head || strcmp(description->nodes[i].layer.name, head) != 0;
+    }
+    if (freeze != NN_FREEZE_NONE && (!head || marked[find_node(description, head)])) {
+        return nn_fail(err, NN_ERR_INVALID, "with all of the network frozen nothing would train");
+    }
+    return NN_OK;
+}
+
+enum nn_status nn_description_frozen(const struct nn_description *description,
+                                     enum nn_freeze freeze, const char *layer,
+                                     const char *const **out, size_t *out_n, struct nn_error *err)
+{
+    size_t n = description->n_nodes, used = 0;
+    const char **names = calloc(n, sizeof(void *));
+    bool *marked = calloc(n, sizeof *marked);
+    enum nn_status status = NN_OK;
+    if (!names || !marked) {
+        status = nn_fail(err, NN_ERR_MEMORY, "no memory for the names of layers");
+        goto cleanup;
+    }
+    status = mark_frozen(description, freeze, layer, marked, err);
+    for (size_t k = 0; status == NN_OK && k < description->n_order; k++) {
+        size_t i = description->order[k];
+        if (marked[i]) {
+            names[used++] = description->nodes[i].layer.name;
+        }
+    }
+    if (status == NN_OK) {
+        *out = names;
+        *out_n = used;
+        names = NULL;
+    }
+cleanup:
+    free(names);
+    free(marked);
+    return status;
+}
+
+/* ---- parameters ---- */
+
 static void outline_node(const struct nn_layer *layer, const struct nn_layer_plan *plan,
                          struct nn_parameter_shape *out)
 {

@@ -44,8 +44,11 @@ enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup, siz
     size_t values = 0;
     size_t network = 0;
     size_t max_rows = setup->sequences ? nn_feed_sequences_rows(setup, batch) : 0;
-    const struct nn_network_options options = {
-        .max_batch = batch, .max_rows = max_rows, .phase = NN_PHASE_TRAINING};
+    const struct nn_network_options options = {.max_batch = batch,
+                                               .max_rows = max_rows,
+                                               .phase = NN_PHASE_TRAINING,
+                                               .frozen = setup->frozen,
+                                               .n_frozen = setup->n_frozen};
     enum nn_status status =
         nn_network_plan_bytes(setup->description, &setup->bind, &options, &network, err);
     if (status == NN_OK) {

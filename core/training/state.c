@@ -4,6 +4,7 @@
  * memory cap. After this nothing in the loop allocates from it, so that a run that is too large is
  * refused before its first step.
  */
+#include <fnmatch.h>
 #include <math.h>
 
 #include "core/exchange/exchange.h"
@@ -19,6 +20,8 @@ static enum nn_status network_make(struct nn_training_state *state, struct nn_er
         .max_batch = state->max_batch,
         .max_rows = state->feed->kind->max_rows(state->feed),
         .phase = NN_PHASE_TRAINING,
+        .frozen = setup->frozen,
+        .n_frozen = setup->n_frozen,
         .operators = setup->plain_operators ? NN_OPERATORS_PLAIN : NN_OPERATORS_OPTIMISED,
         .kernels = setup->kernels,
         .memory = setup->memory,
@@ -33,11 +36,41 @@ static bool is_bias(const struct nn_parameter *parameter)
     return parameter->role == NN_ROLE_BIAS || parameter->role == NN_ROLE_SHIFT;
 }
 
-static struct nn_solver_parameter solver_parameter(const struct nn_solver_options *options,
+/* The factor of the last pattern that fits the layer. */
+static double layer_factor(const struct nn_training_setup *setup, const char *layer)
+{
+    for (size_t i = setup->n_factors; i-- > 0;) {
+        if (fnmatch(setup->factors[i].pattern, layer, 0) == 0) {
+            return setup->factors[i].factor;
+        }
+    }
+    return 1;
+}
+
+static enum nn_status factors_check(const struct nn_training_state *state, struct nn_error *err)
+{
+    size_t n = nn_network_parameter_count(state->network);
+    for (size_t k = 0; k < state->setup->n_factors; k++) {
+        const char *pattern = state->setup->factors[k].pattern;
+        size_t i = 0;
+        while (i < n && fnmatch(pattern, nn_network_parameter(state->network, i)->layer, 0) != 0) {
+            i++;
+        }
+        if (i == n) {
+            return nn_fail(err, NN_ERR_INVALID,
+                           "no layer that learns has a name that fits \"%.64s\"", pattern);
+        }
+    }
+    return NN_OK;
+}
+
+static struct nn_solver_parameter solver_parameter(const struct nn_training_setup *setup,
                                                    const struct nn_parameter *parameter)
 {
+    const struct nn_solver_options *options = &setup->options.solver;
     double factor = is_bias(parameter) ? options->bias_learning_rate_factor
                                        : options->weight_learning_rate_factor;
+    factor *= layer_factor(setup, parameter->layer);
     return (struct nn_solver_parameter){
         .value = parameter->value,
         .grad = parameter->grad,
@@ -59,11 +92,14 @@ static enum nn_status solver_make(struct nn_training_state *state, struct nn_err
     for (size_t i = 0; i < all; i++) {
         const struct nn_parameter *parameter = nn_network_parameter(state->network, i);
         if (parameter->trainable) {
-            rows[n++] = solver_parameter(options, parameter);
+            rows[n++] = solver_parameter(state->setup, parameter);
         }
     }
-    enum nn_status status =
-        nn_solver_create(options, rows, n, state->setup->memory, &state->exec, &state->solver, err);
+    enum nn_status status = factors_check(state, err);
+    if (status == NN_OK) {
+        status = nn_solver_create(options, rows, n, state->setup->memory, &state->exec,
+                                  &state->solver, err);
+    }
     nn_memory_free(state->setup->memory, rows);
     return status;
 }
@@ -89,7 +125,7 @@ static enum nn_status values_make(struct nn_training_state *state, struct nn_err
     struct nn_safetensors *file = NULL;
     enum nn_status status = nn_safetensors_open(state->setup->initial_weights, NULL, &file, err);
     if (status == NN_OK) {
-        status = nn_exchange_load(state->network, file, NN_MATCH_HEAD_KEPT, NULL, err);
+        status = nn_exchange_load(state->network, file, state->setup->initial_head, NULL, err);
         nn_safetensors_close(file);
     }
     return status;

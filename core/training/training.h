@@ -18,6 +18,7 @@
 #include "core/data/prepared.h"
 #include "core/data/sequence_loader.h"
 #include "core/data/split.h"
+#include "core/exchange/match.h"
 #include "core/json/json.h"
 #include "core/metrics/metrics.h"
 #include "core/metrics/regression.h"
@@ -52,6 +53,13 @@ uint64_t nn_training_steps_per_epoch(const struct nn_training_options *options, 
 
 struct nn_kernels;
 
+/* Multiplies the learning rate of the layers whose names fit a pattern (`*` any text, `?` any
+ * character). Of several that fit a layer the last counts. 0: the layer does not learn. */
+struct nn_layer_factor {
+    const char *pattern;
+    double factor;
+};
+
 struct nn_training_setup {
     const struct nn_description *description;
     struct nn_network_bind bind; /* with zscore: mean and std are taken from the train part */
@@ -67,11 +75,16 @@ struct nn_training_setup {
     const struct nn_kernels *kernels; /* of an instruction set; NULL = the processor's best */
     struct nn_memory *memory;         /* capped */
     struct nn_pool *pool;
-    const char *directory;       /* existing, private; checkpoints and artefacts go there */
-    const char *resume[2];       /* checkpoint files, newest first; the first that verifies is
-                                    used; NULL, NULL = from the start */
-    const char *initial_weights; /* safetensors file, or NULL: initialised from the seed */
-    nn_clock_fn clock;           /* monotonic seconds; NULL = the system's */
+    const char *directory;           /* existing, private; checkpoints and artefacts go there */
+    const char *resume[2];           /* checkpoint files, newest first; the first that verifies is
+                                        used; NULL, NULL = from the start */
+    const char *initial_weights;     /* safetensors file, or NULL: initialised from the seed */
+    enum nn_match_head initial_head; /* whether the file's head is taken */
+    const char *const *frozen;       /* layers that do not train (nn_description_frozen); */
+    size_t n_frozen;                 /* batch norms among them keep their statistics */
+    const struct nn_layer_factor *factors; /* of the learning rate; every pattern must match */
+    size_t n_factors;
+    nn_clock_fn clock; /* monotonic seconds; NULL = the system's */
     void *clock_ctx;
     const char *core_build;  /* id of core build, core type and instruction set */
     const char *spec_digest; /* of what must be equal to resume (a later "extend" changes only

@@ -25,6 +25,11 @@ struct run_plan {
     const char *weights;                  /* initial weights, or NULL */
     enum nn_normalisation normalisation;
     bool plain_operators;
+    enum nn_match_head head; /* of the initial weights */
+    const char *const *frozen;
+    size_t n_frozen;
+    const struct nn_layer_factor *factors;
+    size_t n_factors;
 };
 
 struct run_point {

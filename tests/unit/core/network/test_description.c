@@ -450,6 +450,49 @@ static void image_networks_have_torchvisions_sizes(void **state)
     }
 }
 
+static struct nn_description *parsed(const char *name)
+{
+    struct nn_description *description = NULL;
+    json_t *spec = json_pack("{s:s}", "name", name);
+    assert_int_equal(nn_description_parse(spec, &description, NULL), NN_OK);
+    json_decref(spec);
+    return description;
+}
+
+static void what_is_frozen(void **state)
+{
+    (void)state;
+    struct nn_description *description = parsed("squeezenet1_1");
+    const char *const *names = NULL;
+    size_t n = 1;
+    struct nn_error err = {0};
+    assert_string_equal(nn_description_head(description), "classifier.1");
+    assert_int_equal(nn_description_frozen(description, NN_FREEZE_NONE, NULL, &names, &n, &err),
+                     NN_OK);
+    assert_int_equal(n, 0);
+    free((void *)(uintptr_t)names);
+    assert_int_equal(
+        nn_description_frozen(description, NN_FREEZE_ALL_BUT_HEAD, NULL, &names, &n, &err), NN_OK);
+    assert_string_equal(names[0], "input");
+    for (size_t i = 0; i < n; i++) {
+        assert_string_not_equal(names[i], "classifier.1");
+    }
+    free((void *)(uintptr_t)names);
+    /* both branches of the fire module, and nothing behind it */
+    assert_int_equal(
+        nn_description_frozen(description, NN_FREEZE_UP_TO, "features.3", &names, &n, &err), NN_OK);
+    assert_int_equal(n, 11);
+    assert_string_equal(names[10], "features.3");
+    free((void *)(uintptr_t)names);
+    assert_int_equal(
+        nn_description_frozen(description, NN_FREEZE_UP_TO, "features.99", &names, &n, &err),
+        NN_ERR_INVALID);
+    assert_int_equal(
+        nn_description_frozen(description, NN_FREEZE_UP_TO, "classifier.2", &names, &n, &err),
+        NN_ERR_INVALID);
+    nn_description_destroy(description);
+}
+
 static void hidden_sizes_become_layers(void **state)
 {
     (void)state;
@@ -530,6 +573,7 @@ int main(void)
         cmocka_unit_test(the_catalogue_is_what_is_compiled_in),
         cmocka_unit_test(every_template_is_complete_and_valid),
         cmocka_unit_test(image_networks_have_torchvisions_sizes),
+        cmocka_unit_test(what_is_frozen),
         cmocka_unit_test(hidden_sizes_become_layers),
         cmocka_unit_test(sequences_can_be_described_in_full),
         cmocka_unit_test(depth_stacks_lstm_layers),
