@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * LSTM. The input product over all steps is one product, and so is each weight gradient; between
- * them the steps follow each other, each cut into strips of units: a strip's part of the recurrent
- * product and its gates, while they are in the cache. Weights are packed once a call.
+ * LSTM. The input product over all steps is one product (of few inputs it is done step by step:
+ * there is little to gain, and the sums need not travel to memory and back), and so is each weight
+ * gradient; between them the steps follow each other, each cut into strips of units: a strip's part
+ * of the recurrent product and its gates, while they are in the cache. Weights are packed once a
+ * call.
  */
 #include "core/kernels/lstm.h"
 
@@ -13,6 +15,7 @@
 #include "core/kernels/table.h"
 
 #define GATES      ((size_t)4)
+#define FEW_INPUTS 64                /* inputs that are multiplied step by step */
 #define INPUT_ROWS 96                /* rows of the input product at a time */
 #define STEP_WORK  ((size_t)1 << 19) /* multiply-adds of a step that are worth waking threads */
 
@@ -38,9 +41,16 @@ static struct nn_pool *pool_of_step(const struct nn_exec *exec, const struct nn_
 struct forward {
     const struct nn_exec *exec;
     const struct nn_lstm *l;
-    struct nn_panels input, recurrent[GATES];
+    struct nn_panels input;             /* many inputs: w_ih^T, for all steps at once */
+    struct nn_panels step_input[GATES]; /* few: each gate's part, while its step is in the cache */
+    struct nn_panels recurrent[GATES];
     size_t t;
 };
+
+static bool has_few_inputs(const struct nn_lstm *l)
+{
+    return l->inputs <= FEW_INPUTS;
+}
 
 static void input_chunk(void *ctx, size_t chunk, size_t lane)
 {
@@ -61,18 +71,29 @@ static void input_chunk(void *ctx, size_t chunk, size_t lane)
     }
 }
 
-/* Adds the strip's part of h_before w_hh^T to the gates. */
-static void recurrent_product(const struct forward *p, size_t strip)
+/* The strip's part of a gate's sums for one step: the input's, if that is not there yet, and that
+ * of the state before. */
+static void gate_products(const struct forward *p, size_t strip, size_t g)
 {
     const struct nn_lstm *l = p->l;
-    size_t width = GATES * l->units;
-    for (size_t g = 0; g < GATES; g++) {
-        struct nn_panel panel = nn_panel_at(&p->recurrent[g], strip);
-        struct nn_tile_args args = {.m = l->active[p->t], .k = l->units, .accumulate = true};
-        args.y = l->gates + l->starts[p->t] * width + g * l->units + panel.column;
+    size_t row = l->starts[p->t];
+    struct nn_panel panel = nn_panel_at(&p->recurrent[g], strip);
+    struct nn_tile_args args = {.m = l->active[p->t], .ldy = GATES * l->units};
+    args.y = l->gates + row * GATES * l->units + g * l->units + panel.column;
+    if (has_few_inputs(l)) {
+        struct nn_panel input = nn_panel_at(&p->step_input[g], strip);
+        args.k = l->inputs;
+        args.x = l->x + row * l->ldx;
+        args.x_row = l->ldx;
+        args.bias = l->bias ? l->bias + g * l->units + panel.column : NULL;
+        multiply(p->exec, &input, args);
+    }
+    if (p->t > 0) {
+        args.k = l->units;
         args.x = l->h + l->starts[p->t - 1] * l->ldh;
-        args.ldy = width;
         args.x_row = l->ldh;
+        args.bias = NULL;
+        args.accumulate = true;
         multiply(p->exec, &panel, args);
     }
 }
@@ -84,8 +105,8 @@ static void forward_chunk(void *ctx, size_t chunk, size_t lane)
     const struct nn_lstm *l = p->l;
     struct nn_panel panel = nn_panel_at(&p->recurrent[0], chunk);
     size_t row = l->starts[p->t];
-    if (p->t > 0) {
-        recurrent_product(p, chunk);
+    for (size_t g = 0; g < GATES; g++) {
+        gate_products(p, chunk, g);
     }
     struct nn_lstm_args args = {.rows = l->active[p->t], .units = panel.columns};
     args.stride = l->units;
@@ -99,17 +120,27 @@ static void forward_chunk(void *ctx, size_t chunk, size_t lane)
     p->exec->kernels->lstm(&args);
 }
 
+/* Each gate's part of a weight [4 units, k], transposed. */
+static void pack_gates(struct nn_panels out[GATES], nn_real *storage, const nn_real *w, size_t k,
+                       size_t units)
+{
+    for (size_t g = 0; g < GATES; g++) {
+        out[g] = nn_panels_pack(storage + g * nn_panels_count(k, units), w + g * units * k, k, true,
+                                k, units);
+    }
+}
+
 void nn_lstm_forward(const struct nn_exec *exec, const struct nn_lstm *l)
 {
     struct forward p = {.exec = exec, .l = l};
-    size_t one = nn_panels_count(l->units, l->units);
-    for (size_t g = 0; g < GATES; g++) {
-        p.recurrent[g] = nn_panels_pack(l->storage + g * one, l->w_hh + g * l->units * l->units,
-                                        l->units, true, l->units, l->units);
+    nn_real *rest = l->storage + GATES * nn_panels_count(l->units, l->units);
+    pack_gates(p.recurrent, l->storage, l->w_hh, l->units, l->units);
+    if (has_few_inputs(l)) {
+        pack_gates(p.step_input, rest, l->w_ih, l->inputs, l->units);
+    } else {
+        p.input = nn_panels_pack(rest, l->w_ih, l->inputs, true, l->inputs, GATES * l->units);
+        nn_parallel_for(exec->pool, nn_div_up(l->starts[l->steps], INPUT_ROWS), input_chunk, &p);
     }
-    p.input = nn_panels_pack(l->storage + GATES * one, l->w_ih, l->inputs, true, l->inputs,
-                             GATES * l->units);
-    nn_parallel_for(exec->pool, nn_div_up(l->starts[l->steps], INPUT_ROWS), input_chunk, &p);
     for (p.t = 0; p.t < l->steps; p.t++) {
         nn_parallel_for(pool_of_step(exec, l, p.t), nn_panels_strips(l->units), forward_chunk, &p);
     }
@@ -274,7 +305,7 @@ void nn_lstm_backward(const struct nn_exec *exec, const struct nn_lstm *l,
 
 size_t nn_lstm_storage(size_t inputs, size_t units, size_t sequences, size_t rows)
 {
-    size_t forward = GATES * nn_panels_count(units, units) + nn_panels_count(inputs, GATES * units);
+    size_t forward = GATES * (nn_panels_count(units, units) + nn_panels_count(inputs, units));
     size_t backward = states_at(units, sequences) + nn_round_up(rows * units, NN_LINE);
     size_t input_gradient = nn_panels_count(GATES * units, inputs);
     return nn_round_up(nn_max(nn_max(forward, backward), input_gradient), NN_LINE);

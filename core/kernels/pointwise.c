@@ -131,13 +131,13 @@ struct dropout_run {
     size_t ldy, ldx, chunk_rows, chunks_per_sample;
 };
 
-/* Some rows of a sample, the first of them the sample's `within`-th. */
+/* Some rows of a sample, the first of them the sample's `within`-th and row `row` of the matrix. */
 static void drop_rows(const struct dropout_run *p, uint64_t sample, size_t within, size_t row,
-                      size_t rows)
+                      struct nn_dropout_args args)
 {
     const struct nn_dropout *d = p->dropout;
-    struct nn_dropout_args args = {.columns = d->columns, .accumulate = d->accumulate};
-    args.rows = rows;
+    args.columns = d->columns;
+    args.accumulate = d->accumulate;
     args.first = within * d->columns;
     args.y = p->y + row * p->ldy;
     args.x = p->x + row * p->ldx;
@@ -159,19 +159,21 @@ static void dropout_chunk(void *ctx, size_t chunk, size_t lane)
     const struct nn_dropout *d = p->dropout;
     size_t sample = chunk / p->chunks_per_sample;
     size_t within = chunk % p->chunks_per_sample * p->chunk_rows;
-    drop_rows(p, sample, within, sample * d->rows_per_sample + within,
-              nn_min(p->chunk_rows, d->rows_per_sample - within));
+    struct nn_dropout_args args = {.rows = nn_min(p->chunk_rows, d->rows_per_sample - within)};
+    drop_rows(p, sample, within, sample * d->rows_per_sample + within, args);
 }
 
-/* A chunk is one step of all sequences. */
-static void dropout_step(void *ctx, size_t step, size_t lane)
+/* A chunk is one sequence: the k-th row of every step that has one. */
+static void dropout_sequence(void *ctx, size_t k, size_t lane)
 {
     (void)lane;
     const struct dropout_run *p = ctx;
     const struct nn_dropout *d = p->dropout;
-    for (size_t k = 0; k < d->active[step]; k++) {
-        drop_rows(p, d->samples[k], step, d->starts[step] + k, 1);
+    struct nn_dropout_args args = {.starts = d->starts};
+    while (args.rows < d->steps && d->active[args.rows] > k) {
+        args.rows++;
     }
+    drop_rows(p, d->samples[k], 0, k, args);
 }
 
 void nn_dropout(const struct nn_exec *exec, const struct nn_dropout *dropout, nn_real *y,
@@ -182,7 +184,7 @@ void nn_dropout(const struct nn_exec *exec, const struct nn_dropout *dropout, nn
     run.ldy = ldy;
     run.ldx = ldx;
     if (dropout->steps > 0) {
-        nn_parallel_for(exec->pool, dropout->steps, dropout_step, &run);
+        nn_parallel_for(exec->pool, dropout->active[0], dropout_sequence, &run);
         return;
     }
     run.chunk_rows = nn_min(dropout->rows_per_sample, nn_rows_per_chunk(dropout->columns));

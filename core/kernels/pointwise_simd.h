@@ -184,6 +184,7 @@ static void row_dropout(const struct nn_dropout_args *s)
     uint32_t words[DROPOUT_WORDS];
     size_t held = SIZE_MAX; /* number of the group of words in `words` */
     for (size_t r = 0; r < s->rows; r++) {
+        size_t at = s->starts ? s->starts[r] : r;
         for (size_t c = 0; c < s->columns;) {
             size_t e = s->first + r * s->columns + c;
             if (e / DROPOUT_WORDS != held) {
@@ -192,8 +193,8 @@ static void row_dropout(const struct nn_dropout_args *s)
             }
             size_t run = DROPOUT_WORDS - e % DROPOUT_WORDS;
             run = run < s->columns - c ? run : s->columns - c;
-            nn_real *y = s->y + r * s->ldy + c;
-            const nn_real *x = s->x + r * s->ldx + c;
+            nn_real *y = s->y + at * s->ldy + c;
+            const nn_real *x = s->x + at * s->ldx + c;
             if (s->accumulate) {
                 drop_and_add(y, x, words + e % DROPOUT_WORDS, s, run);
             } else {

@@ -158,9 +158,10 @@ struct nn_map_args {
 
 /* Rows of one sample: element e = row * columns + column of the sample, from element `first` (a
  * multiple of columns) on, uses word e % 4 of block e / 4 of the stream in `counter` (word 0 is set
- * here); kept when that word >= threshold: y = x * factor. */
+ * here); kept when that word >= threshold: y = x * factor. With starts, row r is row starts[r]. */
 struct nn_dropout_args {
     size_t rows, columns, first;
+    const size_t *starts;
     nn_real *y;
     const nn_real *x;
     size_t ldy, ldx;

@@ -50,8 +50,11 @@ ALWAYS_INLINE void tile_block(const struct nn_tile_args *s, const struct tile_st
     vf sum[8 * TILE_VECTORS];
     const float *b = p->b, *x = s->x + r * s->x_row + p->first_term * s->x_step;
     UNROLL
-    for (size_t i = 0; i < rows * v; i++) {
-        sum[i] = vf_zero();
+    for (size_t i = 0; i < rows; i++) {
+        UNROLL
+        for (size_t j = 0; j < v; j++) {
+            sum[i * v + j] = vf_zero();
+        }
     }
     for (size_t q = 0; q < p->depth; q++) {
         vf line[TILE_VECTORS];
@@ -206,7 +209,9 @@ static void row_gemm_tile(const struct nn_tile_args *s)
     float padded[TILE_DEPTH * TILE_VECTORS * VF];
     bool shallow = s->ldb >= TILE_FAR && s->k > TILE_FEW;
     size_t depth = shallow ? TILE_SHALLOW : TILE_DEPTH, term = 0;
-    memset(padded, 0, sizeof padded);
+    if (s->n % VF != 0 && !s->b_padded) { /* else it is not read */
+        memset(padded, 0, sizeof padded);
+    }
     do { /* once even when k is 0: y is still to be written */
         struct tile_part part = {.term = term, .depth = s->k - term < depth ? s->k - term : depth};
         tile_terms(s, part, padded);

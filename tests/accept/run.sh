@@ -1,6 +1,6 @@
 #!/bin/bash
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
-# usage: run.sh [ROW...]    rows: 2 to 12 of the spine; 3.1, 3.3, 3.11 of transfer learning (image networks)
+# usage: run.sh [ROW...]    rows: 2 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
@@ -9,6 +9,7 @@ failed=0
 py=/usr/bin/python3
 driver=build/release/tests/accept/train_driver
 images=build/release/tests/accept/image_driver
+lstm=tests/accept/lstm_driver
 
 counted() { # row what command...: a suite's closing line as a JSON line
     local row=$1 what=$2 out
@@ -35,6 +36,8 @@ row() {
     3.1) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" weights &&
         $py tests/accept/peer_image_networks.py "$images" random \
             --networks squeezenet1_0,squeezenet1_1,mobilenet_v2,efficientnet_lite0 ;;
+    3.6) make -s "build/release/$lstm" && $py tests/accept/peer_lstm.py "build/release/$lstm" speed ;;
+    3.7) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_lstm.py "build/f64/$lstm" double ;;
     3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
     3.11) # needs Debian's libonnx-testdata
         make -s build/release/tests/numeric/test_onnx_cases && [ -d /usr/share/libonnx-testdata/data ] &&

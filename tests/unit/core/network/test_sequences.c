@@ -150,6 +150,40 @@ static void the_order_of_a_batch_does_not_matter(void **state)
     test_network_destroy(&t);
 }
 
+/* 4 5 0 5 and the same with three zeros behind it: alone, and beside a longer one. The zeros count:
+ * each step before them is the same, and they are steps of their own. */
+static void zeros_are_data_not_padding(void **state)
+{
+    (void)state;
+    static const nn_real SHORT[] = {4, 5, 0, 5}, PADDED[] = {4, 5, 0, 5, 0, 0, 0};
+    static const nn_real *const BOTH[] = {SHORT, PADDED, NULL};
+    static const size_t STEPS[] = {4, 7, 20};
+    static nn_real alone[2][7 * 16], mixed[7 * 16];
+    const struct nn_network_bind bind = {.features = 1, .longest = 20};
+    struct test_network t =
+        build("{'layers': [" INPUT "{'name': 'a', 'kind': 'lstm', 'units': 16}]}", &bind);
+    nn_real longer[20];
+    test_fill(longer, 20, 1);
+    const nn_real *three[] = {SHORT, PADDED, longer};
+    for (size_t i = 0; i < 2; i++) {
+        const struct nn_sequence_batch one = {&BOTH[i], &STEPS[i], 1};
+        nn_network_load_sequences(t.network, &one);
+        nn_network_forward(t.network, 1, NN_PHASE_INFERENCE, NULL);
+        (void)output_of(t.network, 0, STEPS[i], alone[i]);
+    }
+    const struct nn_sequence_batch all = {three, STEPS, 3};
+    nn_network_load_sequences(t.network, &all);
+    nn_network_forward(t.network, 3, NN_PHASE_INFERENCE, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        size_t n = output_of(t.network, i, STEPS[i], mixed);
+        assert_memory_equal(mixed, alone[i], n * sizeof *mixed);
+    }
+    size_t same = 4 * nn_network_output_size(t.network);
+    assert_memory_equal(alone[0], alone[1], same * sizeof **alone);
+    assert_memory_not_equal(alone[1] + same, alone[1] + same - same / 4, same / 4 * sizeof **alone);
+    test_network_destroy(&t);
+}
+
 /* ---- rows ---- */
 
 static void targets_and_predictions_find_their_rows(void **state)
@@ -378,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sequence_does_not_see_its_mates),
         cmocka_unit_test(the_order_of_a_batch_does_not_matter),
+        cmocka_unit_test(zeros_are_data_not_padding),
         cmocka_unit_test(targets_and_predictions_find_their_rows),
         cmocka_unit_test(features_are_normalised_on_the_way_in),
         cmocka_unit_test(first_values_follow_their_rules),

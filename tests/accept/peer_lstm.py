@@ -1,0 +1,290 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""LSTM networks beside PyTorch, from the same weights, on the same sequences in the same order.
+
+usage: peer_lstm.py DRIVER double|speed [--pairs N] [--depths 1,2,3] [--order sorted|mixed]
+
+double  outputs, all gradients of the first batch and 50 training steps, in double, without dropout,
+        for depths 1 to 3, every step and the last step predicted; a JSON line each (row 3.7).
+        DRIVER is tests/accept/lstm_driver built in MODE=f64.
+speed   CPU seconds of a training epoch, one thread, interleaved pairs; a JSON line a depth (row
+        3.6). DRIVER is the release build.
+
+The sequences are as many and as long as those of FD001 (100 of 128 to 362 steps, 206 on average)
+with 17 features of noise. Speed: LSTM of 200 units (times depth), fully connected 50, dropout 0.5,
+fully connected 1; batches of 20; adam, gradient norm clipped at 1. The peer computes on padded
+batches, time first, padded before the clock starts, its loss masked; `sorted` takes the sequences
+longest first, as the published recipe does, which leaves it the least padding; `mixed` in an order
+of chance. The exit status is 0 when every line says "ok": true.
+"""
+import argparse
+import json
+import os
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+WANTED = {1: 2.2, 2: 2.5, 3: 2.5}
+FEATURES, BATCH = 17, 20
+
+
+def environment():
+    """One thread everywhere and the right OpenBLAS core, before any library is loaded."""
+    with open("/proc/cpuinfo", encoding="ascii") as file:
+        flags = file.read()
+    core = "SkylakeX" if "avx512dq" in flags else "Haswell" if "avx2" in flags else "Nehalem"
+    wanted = {"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+              "MKL_NUM_THREADS": "1"}
+    if any(os.environ.get(key) != value for key, value in wanted.items()):
+        os.execve(sys.executable, [sys.executable] + sys.argv, {**os.environ, **wanted})
+
+
+def fd001_lengths():
+    """100 lengths from 128 to 362 with the mean of FD001, in an order of chance."""
+    generator = torch.Generator().manual_seed(1)
+    spread = torch.randn(100, generator=generator, dtype=torch.float64) * 46 + 200
+    lengths = [int(x) for x in spread.clamp(128, 362)]
+    lengths[0], lengths[1] = 128, 362
+    rest = 20631 - sum(lengths)
+    for i in range(abs(rest)):
+        at = 2 + i % 98
+        lengths[at] += 1 if rest > 0 else -1
+    return lengths
+
+
+class Data:
+    """Sequences and targets, also as a file for the driver."""
+
+    def __init__(self, lengths, features, responses, dtype, path):
+        generator = torch.Generator().manual_seed(2)
+        self.lengths, self.features, self.responses, self.path = lengths, features, responses, path
+        self.x = [torch.randn(n, features, generator=generator, dtype=torch.float64)
+                  for n in lengths]
+        self.y = [torch.rand(n, responses, generator=generator, dtype=torch.float64)
+                  for n in lengths]
+        with open(path, "wb") as file:
+            file.write(struct.pack("<Q", len(lengths)))
+            file.write(struct.pack("<%dQ" % len(lengths), *lengths))
+            for x, y in zip(self.x, self.y):
+                file.write(x.numpy().tobytes() + y.numpy().tobytes())
+        self.x = [x.to(dtype) for x in self.x]
+        self.y = [y.to(dtype) for y in self.y]
+
+    def batches(self, batch_size):
+        """Padded batches, time first: x, y, weight of each row (0 for padding), lengths."""
+        pad = torch.nn.utils.rnn.pad_sequence
+        out = []
+        for first in range(0, len(self.x), batch_size):
+            x, y = self.x[first:first + batch_size], self.y[first:first + batch_size]
+            weights = pad([torch.full((len(one), 1), 1 / (len(one) * len(x)), dtype=one.dtype)
+                           for one in x])
+            out.append((pad(x), pad(y), weights, [len(one) for one in x]))
+        return out
+
+
+def make_model(features, responses, units, depth, hidden, dropout, last, dtype):
+    """The network of the service: orthogonal recurrent weights, forget bias 1, one bias an LSTM."""
+
+    class Stack(torch.nn.Module):
+        """LSTM layers, a fully connected one, dropout, a fully connected one."""
+
+        def __init__(self):
+            super().__init__()
+            self.lstm = torch.nn.LSTM(features, units, num_layers=depth)
+            self.fc1 = torch.nn.Linear(units, hidden)
+            self.dropout = torch.nn.Dropout(dropout)
+            self.fc = torch.nn.Linear(hidden, responses)
+
+        def forward(self, x, lengths):
+            """Predictions of every step, or of each sequence's last."""
+            h, _ = self.lstm(x)
+            if last:
+                h = h[torch.tensor(lengths) - 1, torch.arange(len(lengths))]
+            return self.fc(self.dropout(self.fc1(h)))
+
+    torch.manual_seed(3)
+    model = Stack()
+    for name, value in model.lstm.named_parameters():
+        if name.startswith("weight_ih"):
+            torch.nn.init.xavier_uniform_(value)
+        elif name.startswith("weight_hh"):
+            torch.nn.init.orthogonal_(value)
+        else:
+            torch.nn.init.zeros_(value)
+            if name.startswith("bias_ih"):
+                with torch.no_grad():
+                    value[units:2 * units] = 1
+            else:
+                value.requires_grad_(False)
+    return model.to(dtype)
+
+
+def trainable(model):
+    """Parameters in the order of the service's description."""
+    return [value for value in model.parameters() if value.requires_grad]
+
+
+def write_weights(path, model):
+    """All trainable parameters as doubles."""
+    with open(path, "wb") as file:
+        for value in trainable(model):
+            file.write(value.detach().to(torch.float64).contiguous().numpy().tobytes())
+
+
+def description(units, depth, hidden, dropout, last):
+    """The same network for the driver."""
+    return {"name": "lstm_regression", "units": units, "depth": depth, "hidden": [hidden],
+            "dropout": dropout, "output": "last" if last else "sequence", "normalisation": "none"}
+
+
+def loss_of(model, batch, last):
+    """Half mean squared error: the mean over steps, then over sequences."""
+    x, y, weights, lengths = batch
+    predictions = model(x, lengths)
+    if last:
+        y = y[torch.tensor(lengths) - 1, torch.arange(len(lengths))]
+        weights = torch.full((len(lengths), 1), 1 / len(lengths), dtype=y.dtype)
+    return predictions, (weights * (predictions - y) ** 2).sum() / 2
+
+
+def call(driver, spec):
+    """Runs the driver."""
+    run = subprocess.run([driver, json.dumps(spec)], check=True, capture_output=True, text=True)
+    return json.loads(run.stdout)
+
+
+# --- double ---------------------------------------------------------------------------------------
+
+def distance(a, b):
+    """Norm of the difference relative to the norm."""
+    return float((a - b).norm() / b.norm())
+
+
+def read_result(path, sizes):
+    """Consecutive vectors of doubles."""
+    with open(path, "rb") as file:
+        numbers = torch.frombuffer(bytearray(file.read()), dtype=torch.float64)
+    assert len(numbers) == sum(sizes), (len(numbers), sum(sizes))
+    return torch.split(numbers, sizes)
+
+
+def peer_steps(model, batches, epochs, last):
+    """Predictions and gradients of the first batch, losses and parameters after all steps."""
+    solver = torch.optim.Adam(trainable(model), lr=0.01, eps=1e-8)
+    losses, first = [], None
+    for _ in range(epochs):
+        for batch in batches:
+            solver.zero_grad(set_to_none=True)
+            predictions, loss = loss_of(model, batch, last)
+            loss.backward()
+            if first is None:
+                rows = [predictions[i:i + 1] if last else predictions[:n, i]
+                        for i, n in enumerate(batch[3])]
+                first = (torch.cat([r.detach().reshape(-1) for r in rows]),
+                         [value.grad.reshape(-1).clone() for value in trainable(model)])
+            solver.step()
+            losses.append(loss.item())
+    return first, losses, [value.detach().reshape(-1) for value in trainable(model)]
+
+
+def double_line(driver, directory, depth, last):
+    """The line of row 3.7 for one network: sequences of 1 to 40 steps, batches of 8, the last
+    batch a single sequence."""
+    lengths = [12, 1, 40, 7, 7, 23, 31, 2, 19, 40, 5, 28, 1, 3, 16, 9, 33]
+    data = Data(lengths, 5, 2, torch.float64, os.path.join(directory, "data"))
+    model = make_model(5, 2, 24, depth, 10, 0.0, last, torch.float64)
+    weights, result = os.path.join(directory, "weights"), os.path.join(directory, "result")
+    write_weights(weights, model)
+    epochs = 17  # of three batches: 51 steps
+    ours = call(driver, {"network": description(24, depth, 10, 0, last), "features": 5,
+                         "responses": 2, "data": data.path, "weights": weights, "epochs": epochs,
+                         "batch_size": 8, "threads": 1, "result": result,
+                         "training": {"solver": "adam", "learning_rate": 0.01, "l2": 0}})
+    first, losses, after = peer_steps(model, data.batches(8), epochs, last)
+    sizes = [len(first[0])] + 2 * [len(value) for value in after]
+    found = read_result(result, sizes)
+    count = len(after)
+    figures = {"outputs": distance(found[0], first[0]),
+               "gradients": max(distance(a, b) for a, b in zip(found[1:1 + count], first[1])),
+               "losses": max(abs(a - b) / b for a, b in zip(ours["losses"], losses)),
+               "parameters_after": max(distance(a, b)
+                                       for a, b in zip(found[1 + count:], after))}
+    return {"row": 3.7, "depth": depth, "predicts": "last step" if last else "every step",
+            "steps": len(losses), **figures, "ok": max(figures.values()) <= 1e-9}
+
+
+# --- speed ----------------------------------------------------------------------------------------
+
+def peer_epoch(model, solver, batches):
+    """CPU seconds of one training epoch."""
+    began = time.process_time()
+    model.train()
+    for batch in batches:
+        solver.zero_grad(set_to_none=True)
+        _, loss = loss_of(model, batch, False)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(trainable(model), 1.0)
+        solver.step()
+    return time.process_time() - began
+
+
+def speed_line(driver, directory, depth, pairs, order):
+    """The line of row 3.6 for one depth: the second epochs of both sides, A B A B."""
+    lengths = fd001_lengths()
+    lengths = sorted(lengths, reverse=True) if order == "sorted" else lengths
+    data = Data(lengths, FEATURES, 1, torch.float32, os.path.join(directory, "data"))
+    model = make_model(FEATURES, 1, 200, depth, 50, 0.5, False, torch.float32)
+    solver = torch.optim.Adam(trainable(model), lr=0.01, eps=1e-8)
+    weights = os.path.join(directory, "weights")
+    write_weights(weights, model)
+    batches = data.batches(BATCH)
+    spec = {"network": description(200, depth, 50, 0.5, False), "features": FEATURES,
+            "responses": 1, "data": data.path, "weights": weights, "epochs": 2,
+            "batch_size": BATCH, "threads": 1,
+            "training": {"solver": "adam", "learning_rate": 0.01, "l2": 0,
+                         "gradient_clipping": {"method": "global_l2norm", "threshold": 1}}}
+    peer_epoch(model, solver, batches)
+    ours, peer = [], []
+    for _ in range(pairs):
+        ours.append(call(driver, spec)["cpu_seconds"][1])
+        peer.append(peer_epoch(model, solver, batches))
+    ratios = [b / a for a, b in zip(ours, peer)]
+    padded = sum(x.shape[0] * x.shape[1] for x, _, _, _ in batches) / sum(lengths)
+    return {"row": 3.6, "depth": depth, "order": order, "padded_to": padded, "cpu_seconds": ours,
+            "cpu_seconds_peer": peer, "ratios": ratios, "median": statistics.median(ratios),
+            "worst": min(ratios), "wanted": WANTED[depth],
+            "ok": statistics.median(ratios) >= WANTED[depth]}
+
+
+def main():
+    """Parses the command line, runs, prints."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("driver")
+    parser.add_argument("what", choices=["double", "speed"])
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--depths", default="1,2,3")
+    parser.add_argument("--order", choices=["sorted", "mixed"], default="sorted")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    good = True
+    with tempfile.TemporaryDirectory(prefix="assay-peer-") as directory:
+        for depth in [int(d) for d in options.depths.split(",")]:
+            if options.what == "speed":
+                lines = [speed_line(options.driver, directory, depth, options.pairs, options.order)]
+            else:
+                lines = [double_line(options.driver, directory, depth, last)
+                         for last in (False, True)]
+            for line in lines:
+                good = good and line["ok"]
+                print(json.dumps(line), flush=True)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    environment()
+    import torch  # after the environment is right
+    sys.exit(main())

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small LSTM networks against what PyTorch computed for them, sequence by sequence
+ * (tests/golden/make_sequences.py): outputs in both modes, half mean squared error, gradients.
+ */
+#include "tests/support/cmocka_all.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/loss/loss.h"
+#include "tests/support/close.h"
+#include "tests/support/network.h"
+
+enum { SEQUENCES_MAX = 8, NUMBERS_MAX = 4096 };
+
+#ifdef NN_REAL_DOUBLE
+static const double BOUND = 1e-9;
+#else
+static const double BOUND = 1e-5;
+#endif
+
+/* A list of lists of numbers. */
+struct lists {
+    size_t n;
+    size_t counts[SEQUENCES_MAX];
+    nn_real *rows[SEQUENCES_MAX];
+};
+
+static nn_real *numbers(const json_t *array, size_t *out_count)
+{
+    size_t n = json_array_size(array);
+    nn_real *out = malloc((n + 1) * sizeof *out);
+    assert_non_null(out);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (nn_real)json_number_value(json_array_get(array, i));
+    }
+    *out_count = n;
+    return out;
+}
+
+static struct lists lists_read(const json_t *array)
+{
+    struct lists lists = {.n = json_array_size(array)};
+    assert_true(lists.n > 0 && lists.n <= SEQUENCES_MAX);
+    for (size_t i = 0; i < lists.n; i++) {
+        lists.rows[i] = numbers(json_array_get(array, i), &lists.counts[i]);
+    }
+    return lists;
+}
+
+static void lists_free(struct lists *lists)
+{
+    for (size_t i = 0; i < lists->n; i++) {
+        free(lists->rows[i]);
+    }
+}
+
+static void expect(const char *name, const char *what, const nn_real *got, const nn_real *want,
+                   size_t n)
+{
+    double error = test_relative_error(got, want, n);
+    if (!(error < BOUND)) {
+        fail_msg("%s: %s differs by %g", name, what, error);
+    }
+}
+
+static void load_parameters(struct nn_network *network, const json_t *values)
+{
+    size_t n;
+    assert_int_equal(nn_network_parameter_count(network), json_object_size(values));
+    for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
+        const struct nn_parameter *p = nn_network_parameter(network, i);
+        nn_real *in = numbers(json_object_get(values, p->name), &n);
+        assert_int_equal(n, p->count);
+        nn_parameter_from_torch(p, in);
+        free(in);
+    }
+}
+
+static void load(struct nn_network *network, const struct lists *sequences)
+{
+    size_t lengths[SEQUENCES_MAX];
+    for (size_t i = 0; i < sequences->n; i++) {
+        lengths[i] = sequences->counts[i] / nn_network_input_size(network);
+    }
+    const struct nn_sequence_batch batch = {(const nn_real *const *)sequences->rows, lengths,
+                                            sequences->n};
+    nn_network_load_sequences(network, &batch);
+}
+
+static void expect_outputs(const char *name, const struct nn_network *network,
+                           const struct lists *want)
+{
+    static nn_real found[SEQUENCES_MAX][NUMBERS_MAX];
+    nn_real *out[SEQUENCES_MAX];
+    for (size_t i = 0; i < want->n; i++) {
+        out[i] = found[i];
+    }
+    nn_network_samples_from_rows(network, want->n, nn_network_output(network),
+                                 nn_network_output_size(network), out);
+    for (size_t i = 0; i < want->n; i++) {
+        expect(name, "output", found[i], want->rows[i], want->counts[i]);
+    }
+}
+
+static double take_loss(struct nn_network *network, const struct lists *targets)
+{
+    static nn_real rows[NUMBERS_MAX], weights[NUMBERS_MAX];
+    size_t n = nn_network_output_size(network);
+    nn_network_rows_from_samples(network, targets->n, (const nn_real *const *)targets->rows, n,
+                                 rows);
+    nn_network_row_weights(network, targets->n, weights);
+    const struct nn_loss_responses batch = {nn_network_output(network),
+                                            n,
+                                            rows,
+                                            weights,
+                                            nn_network_output_rows(network, targets->n),
+                                            n};
+    return nn_loss_half_squared_error(&batch, nn_network_output_gradient(network), n);
+}
+
+static void expect_gradients(const char *name, const struct nn_network *network,
+                             const json_t *gradients)
+{
+    for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
+        struct nn_parameter p = *nn_network_parameter(network, i);
+        size_t n;
+        nn_real *want = numbers(json_object_get(gradients, p.name), &n);
+        nn_real *found = malloc(n * sizeof *found);
+        assert_non_null(found);
+        assert_int_equal(n, p.count);
+        p.value = p.grad;
+        nn_parameter_to_torch(&p, found);
+        expect(name, p.name, found, want, n);
+        free(want);
+        free(found);
+    }
+}
+
+static void check_case(const json_t *c, struct nn_network *network)
+{
+    const char *name = json_string_value(json_object_get(c, "name"));
+    const struct nn_step step = {0};
+    struct lists sequences = lists_read(json_object_get(c, "sequences"));
+    struct lists targets = lists_read(json_object_get(c, "targets"));
+    struct lists outputs = lists_read(json_object_get(c, "outputs"));
+    load_parameters(network, json_object_get(c, "parameters"));
+    load(network, &sequences);
+    nn_network_forward(network, sequences.n, NN_PHASE_INFERENCE, NULL);
+    expect_outputs(name, network, &outputs);
+    nn_network_forward(network, sequences.n, NN_PHASE_TRAINING, &step);
+    expect_outputs(name, network, &outputs);
+    double loss = take_loss(network, &targets);
+    double wanted = json_number_value(json_object_get(c, "loss"));
+    assert_true(fabs(loss - wanted) <= BOUND * wanted);
+    nn_network_zero_grads(network);
+    nn_network_backward(network, sequences.n);
+    expect_gradients(name, network, json_object_get(c, "gradients"));
+    lists_free(&sequences);
+    lists_free(&targets);
+    lists_free(&outputs);
+}
+
+static struct test_network build(const json_t *c, enum nn_operators operators)
+{
+    const struct nn_network_bind bind = {
+        .features = (size_t)json_integer_value(json_object_get(c, "features")),
+        .longest = 9,
+        .responses = (size_t)json_integer_value(json_object_get(c, "responses"))};
+    const struct nn_network_options options = {.max_batch = SEQUENCES_MAX, .operators = operators};
+    char *text = jx_dump(json_object_get(c, "description"), NULL);
+    struct test_network made = test_network_create(text, &bind, &options);
+    free(text);
+    return made;
+}
+
+static void networks_compute_what_pytorch_computes(void **state)
+{
+    (void)state;
+    json_t *cases = json_load_file("tests/golden/sequences.json", 0, NULL);
+    size_t i;
+    json_t *c;
+    assert_true(json_array_size(cases) >= 5);
+    json_array_foreach(cases, i, c)
+    {
+        for (int plain = 0; plain < 2; plain++) {
+            struct test_network t = build(c, plain ? NN_OPERATORS_PLAIN : NN_OPERATORS_OPTIMISED);
+            check_case(c, t.network);
+            test_network_destroy(&t);
+        }
+    }
+    json_decref(cases);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(networks_compute_what_pytorch_computes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
