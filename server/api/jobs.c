@@ -24,11 +24,11 @@ static const char *const FIELDS[] = {
     "trial_count", "counts",     "steps",      "progress",   "best",        "revision",
     "created_by",  "created_at", "updated_at", "started_at", "finished_at", NULL};
 
-static json_t *encode_labels(const struct store_job *job)
+json_t *api_labels_encode(const char *const *labels, size_t n)
 {
     json_t *rows = json_array();
-    for (size_t i = 0; rows && i < job->n_labels; i++) {
-        rows = api_append_take(rows, json_string(job->labels[i]));
+    for (size_t i = 0; rows && i < n; i++) {
+        rows = api_append_take(rows, json_string(labels[i]));
     }
     return rows;
 }
@@ -73,13 +73,13 @@ json_t *api_job_encode(const struct store_job *job, bool in_list)
         "id", job->id, "number", (json_int_t)job->number, "kind", job->kind, "name", job->name,
         "experiment", encode_experiment(job), "dataset", "id", job->dataset_id, "name",
         job->dataset_name, "state", job->state, "paused", job->paused ? 1 : 0, "archived",
-        job->archived ? 1 : 0, "notes", job->notes, "labels", encode_labels(job), "headline_metric",
-        job->headline_metric, "trial_count", (json_int_t)job->trial_count, "counts",
-        encode_counts(job), "steps", "done", (json_int_t)job->steps_done, "total",
-        (json_int_t)job->steps_total, "progress", jx_number(progress(job)), "best",
-        encode_best(job), "revision", (json_int_t)job->revision, "created_by", job->created_by,
-        "created_at", job->created_at, "updated_at", job->updated_at, "started_at",
-        api_given(job->started_at), "finished_at", api_given(job->finished_at));
+        job->archived ? 1 : 0, "notes", job->notes, "labels",
+        api_labels_encode(job->labels, job->n_labels), "headline_metric", job->headline_metric,
+        "trial_count", (json_int_t)job->trial_count, "counts", encode_counts(job), "steps", "done",
+        (json_int_t)job->steps_done, "total", (json_int_t)job->steps_total, "progress",
+        jx_number(progress(job)), "best", encode_best(job), "revision", (json_int_t)job->revision,
+        "created_by", job->created_by, "created_at", job->created_at, "updated_at", job->updated_at,
+        "started_at", api_given(job->started_at), "finished_at", api_given(job->finished_at));
     if (out && !in_list &&
         (json_object_set_new(out, "submitted", api_document(job->submitted)) != 0 ||
          json_object_set_new(out, "resolved", api_document(job->resolved)) != 0)) {

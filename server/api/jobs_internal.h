@@ -22,6 +22,8 @@ SV_MUST_CHECK enum sv_status api_job_answer(struct api_ctx *ctx, const struct ht
 SV_MUST_CHECK enum sv_status api_job_read(struct api_ctx *ctx, const struct http_request *req,
                                           const char *id, struct api_seen *out_seen,
                                           struct sv_error *err);
+/* An array of strings; NULL when out of memory. */
+json_t *api_labels_encode(const char *const *labels, size_t n);
 /* Labels as the store takes them: an array of count pointers into `labels`, freed by free(). NULL
  * when out of memory. */
 const char **api_labels(const json_t *labels, size_t *out_count);
@@ -39,6 +41,8 @@ struct api_verb {
 extern const struct api_verb api_verbs[];
 const struct api_verb *api_verb_find(const char *name);
 
+/* An item of "states". */
+extern const struct jx_field api_restart_state;
 /* {"states": ["failed"]}: which trials a restart touches; JOBS_ALL_STATES for other verbs, whose
  * body names nothing. body may be NULL. */
 SV_MUST_CHECK enum sv_status api_verb_decode(const json_t *body, const struct api_verb *verb,

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "server/api/handlers_internal.h"
@@ -87,14 +88,16 @@ json_t *api_trial_encode(const struct store_trial *t)
     json_t *headline = isnan(t->headline_value) ? json_null() : jx_number(t->headline_value);
     json_t *total = t->total_steps > 0 ? json_integer(t->total_steps) : json_null();
     return json_pack(
-        "{s:s, s:I, s:{s:s, s:I}, s:s, s:I, s:o, s:I, s:s, s:o, s:s?, s:b, s:b, s:s, s:I, s:o, "
+        "{s:s, s:I, s:{s:s, s:I}, s:s, s:I, s:o, s:I, s:s, s:o, s:s?, s:b, s:b, s:s, s:o, s:I, "
+        "s:o, "
         "s:I, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:s?, s:s?, s:s?}",
         "id", t->id, "number", (json_int_t)t->number, "job", "id", t->job_id, "number",
         (json_int_t)t->job_number, "dataset", t->dataset_id, "index", (json_int_t)t->index,
         "parameters", api_document(t->parameters), "seed", (json_int_t)t->seed, "state", t->state,
         "explanation", jx_text(sentence, SIZE_MAX), "requested", wish(t), "held", t->held ? 1 : 0,
-        "discarded", t->discarded ? 1 : 0, "notes", t->notes, "step", (json_int_t)t->step,
-        "total_steps", total, "epoch", (json_int_t)t->epoch, "phase", t->phase, "checkpoint_step",
+        "discarded", t->discarded ? 1 : 0, "notes", t->notes, "labels",
+        api_labels_encode(t->labels, t->n_labels), "step", (json_int_t)t->step, "total_steps",
+        total, "epoch", (json_int_t)t->epoch, "phase", t->phase, "checkpoint_step",
         (json_int_t)t->checkpoint_step, "attempt", (json_int_t)t->attempt, "max_attempts",
         (json_int_t)t->max_attempts, "headline_metric", t->headline_metric, "headline_value",
         headline, "error", encode_error(t), "seconds", jx_number(t->seconds), "hash", t->hash,
@@ -175,14 +178,23 @@ enum sv_status api_trials_get(void *state, const struct http_request *req,
 
 struct patch_body {
     const char *notes;
+    const json_t *labels;
     bool discarded, discarded_given;
 };
+static const struct jx_field LABEL_ITEM = {
+    .name = "label", .type = JX_STRING, .min = 1, .max = JOBS_LABEL_MAX};
 const struct jx_field api_trial_patch_fields[] = {
     {.name = "notes",
      .type = JX_STRING,
      .offset = offsetof(struct patch_body, notes),
      .max = JOBS_NOTES_MAX,
      .doc = "remarks"},
+    {.name = "labels",
+     .type = JX_ARRAY,
+     .offset = offsetof(struct patch_body, labels),
+     .items = &LABEL_ITEM,
+     .max_items = JOBS_LABELS_MAX,
+     .doc = "words to filter by"},
     {.name = "discarded",
      .type = JX_BOOL,
      .offset = offsetof(struct patch_body, discarded),
@@ -191,26 +203,43 @@ const struct jx_field api_trial_patch_fields[] = {
     JX_END,
 };
 
-/* PATCH /v1/trials/{id}: notes, discarded. 404; 422. */
+static enum sv_status decode_patch(const struct http_request *req, struct patch_body *body,
+                                   struct sv_error *err)
+{
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st == SV_OK) {
+        st = api_decode_patch(api_trial_patch_fields, req->json, body, err);
+    }
+    return st == SV_OK && body->labels ? jobs_labels_check(body->labels, err) : st;
+}
+
+/* PATCH /v1/trials/{id}: notes, labels, discarded. 404; 422. */
 enum sv_status api_trials_patch(void *state, const struct http_request *req,
                                 struct http_response *out_resp, struct sv_error *err)
 {
     struct api_ctx *ctx = state;
     struct patch_body body = {0};
     struct store_scope scope;
+    const char **labels = NULL;
+    const char *id = http_path(req, "id");
     api_scope(req, &scope);
-    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    enum sv_status st = decode_patch(req, &body, err);
     if (st == SV_OK) {
-        st = api_decode_patch(api_trial_patch_fields, req->json, &body, err);
+        struct store_trial_patch patch = {.notes = body.notes,
+                                          .discarded = !body.discarded_given ? -1
+                                                       : body.discarded      ? 1
+                                                                             : 0};
+        if (body.labels) {
+            labels = api_labels(body.labels, &patch.n_labels);
+            st = labels ? SV_OK : api_no_memory(err);
+        }
+        patch.labels = labels;
+        st = st == SV_OK ? store_trial_patch(ctx->store, &scope, id, &patch, err) : st;
     }
-    if (st == SV_OK) {
-        int discarded = !body.discarded_given ? -1 : body.discarded ? 1 : 0;
-        st =
-            store_trial_patch(ctx->store, &scope, http_path(req, "id"), body.notes, discarded, err);
-    }
-    return st == SV_OK ? api_show_changed_take(ctx, req, out_resp, 200, http_path(req, "id"),
-                                               read_trial, NULL, NULL, err)
-                       : st;
+    free(labels);
+    return st == SV_OK
+               ? api_show_changed_take(ctx, req, out_resp, 200, id, read_trial, NULL, NULL, err)
+               : st;
 }
 
 static enum sv_status run(void *state, const struct http_request *req, struct http_response *resp,
@@ -283,6 +312,7 @@ static const char *const FIELDS[] = {"id",
                                      "held",
                                      "discarded",
                                      "notes",
+                                     "labels",
                                      "step",
                                      "total_steps",
                                      "epoch",
@@ -304,6 +334,7 @@ static const char *const FIELDS[] = {"id",
 
 struct list_query {
     struct api_list_query list;
+    const char *label;
     int state, error_class, discarded, sort;
 };
 
@@ -312,6 +343,7 @@ static const struct http_param LIST_PARAMS[] = {
     API_LIST_ROWS(FIELDS),
     API_LIST_ROW_WAIT,
     {"state", HTTP_PARAM_CHOICE, QUERY(state), 0, 0, STATES},
+    {"label", HTTP_PARAM_TEXT, QUERY(label), 1, JOBS_LABEL_MAX, NULL},
     {"error_class", HTTP_PARAM_CHOICE, QUERY(error_class), 0, 0, CLASSES},
     {"discarded", HTTP_PARAM_CHOICE, QUERY(discarded), 0, 0, DISCARDED},
     {"sort", HTTP_PARAM_CHOICE, QUERY(sort), 0, 0, SORTS},
@@ -328,6 +360,7 @@ static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *
     struct store_trial_filter filter = {.job_id = http_path(req, "id"),
                                         .state = api_choice(STATES, q->state),
                                         .error_class = api_choice(CLASSES, q->error_class),
+                                        .label = q->label,
                                         .discarded = DISCARDED_OF[q->discarded],
                                         .sort = SORT_OF[q->sort]};
     api_scope(req, &scope);

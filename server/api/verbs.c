@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What people ask of jobs: pause, resume, stop, cancel, restart, archive, for one job or for many.
+ * What people ask of jobs: pause, resume, stop, cancel, restart, archive, for one job; for many in
+ * bulk.c.
  *
  *   pause    starts no new trials; running ones go on
  *   resume   starts trials again, paused ones too
@@ -13,8 +14,6 @@
 
 #include "server/api/handlers_internal.h"
 #include "server/api/jobs_internal.h"
-
-enum { BULK_MAX = 500 };
 
 const struct api_verb api_verbs[] = {
     {"pause", JOBS_EVENT_PAUSE, false, false},     {"resume", JOBS_EVENT_RESUME, false, false},
@@ -41,7 +40,7 @@ static const struct jx_choice RESTARTABLE[] = {
     {"failed", JOBS_FAILED, "ended by a mistake"},
     JX_END,
 };
-static const struct jx_field STATE_ITEM = {
+const struct jx_field api_restart_state = {
     .name = "state", .type = JX_ENUM, .choices = RESTARTABLE};
 
 struct verb_body {
@@ -52,7 +51,7 @@ const struct jx_field api_restart_fields[] = {
     {.name = "states",
      .type = JX_ARRAY,
      .offset = offsetof(struct verb_body, states),
-     .items = &STATE_ITEM,
+     .items = &api_restart_state,
      .min_items = 1,
      .max_items = 3,
      .doc = "which trials run again; default: all that can"},
@@ -163,103 +162,3 @@ JOB_VERB(cancel)
 JOB_VERB(restart)
 JOB_VERB(archive)
 JOB_VERB(unarchive)
-
-/* ---------------------------------------------------------------------------------------- bulk */
-
-struct bulk_body {
-    const char *action;
-    const json_t *ids, *states;
-};
-static const struct jx_field ID_ITEM = {.name = "id", .type = JX_STRING, .min = 1, .max = 64};
-const struct jx_field api_bulk_fields[] = {
-    {.name = "action",
-     .type = JX_STRING,
-     .offset = offsetof(struct bulk_body, action),
-     .max = 32,
-     .required = true,
-     .doc = "pause, resume, stop, cancel, restart, archive or unarchive"},
-    {.name = "ids",
-     .type = JX_ARRAY,
-     .offset = offsetof(struct bulk_body, ids),
-     .items = &ID_ITEM,
-     .min_items = 1,
-     .max_items = BULK_MAX,
-     .required = true,
-     .doc = "jobs"},
-    {.name = "states",
-     .type = JX_ARRAY,
-     .offset = offsetof(struct bulk_body, states),
-     .items = &STATE_ITEM,
-     .min_items = 1,
-     .max_items = 3,
-     .doc = "restart: which trials run again"},
-    JX_END,
-};
-
-static enum sv_status decode_bulk(const json_t *json, struct bulk_body *out_body,
-                                  const struct api_verb **out_verb, unsigned *out_states,
-                                  struct sv_error *err)
-{
-    static const char *const later[] = {"filter", NULL};
-    enum sv_status st = api_refuse_fields(json, later, err);
-    if (st == SV_OK) {
-        st = api_decode(api_bulk_fields, json, out_body, err);
-    }
-    if (st != SV_OK) {
-        return st;
-    }
-    *out_verb = api_verb_find(out_body->action);
-    if (!*out_verb) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/action", "there is no such action");
-    }
-    json_auto_t *rest = out_body->states ? json_pack("{s:O}", "states", out_body->states) : NULL;
-    return api_verb_decode(rest, *out_verb, out_states, err);
-}
-
-static json_t *bulk_row(struct api_ctx *ctx, const struct store_scope *scope, const char *id,
-                        const struct api_verb *verb, unsigned states, enum sv_status *out_status)
-{
-    struct sv_error err = {0};
-    struct store_applied applied = {0};
-    enum sv_status st = sv_id_is_valid(id)
-                            ? api_verb_apply(ctx, scope, id, verb, states, &applied, &err)
-                            : sv_fail(&err, SV_ERR_NOT_FOUND, "there is no such job");
-    *out_status = st;
-    if (st == SV_OK) {
-        return json_pack("{s:s, s:i, s:n, s:n}", "id", id, "status", 200, "code", "detail");
-    }
-    return json_pack("{s:s, s:i, s:s, s:s}", "id", id, "status", sv_status_http(st), "code",
-                     sv_status_slug(st), "detail", err.text[0] ? err.text : sv_status_title(st));
-}
-
-/* POST /v1/jobs/bulk: one verb for up to 500 jobs, each with its own result; 200 also when some
- * were refused. 422. */
-enum sv_status api_jobs_bulk(void *state, const struct http_request *req,
-                             struct http_response *out_resp, struct sv_error *err)
-{
-    struct api_ctx *ctx = state;
-    struct bulk_body body = {0};
-    const struct api_verb *verb = NULL;
-    struct store_scope scope;
-    unsigned states;
-    api_scope(req, &scope);
-    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
-    if (st == SV_OK) {
-        st = decode_bulk(req->json, &body, &verb, &states, err);
-    }
-    if (st != SV_OK) {
-        return st;
-    }
-    json_t *rows = json_array();
-    for (size_t i = 0; i < json_array_size(body.ids); i++) {
-        enum sv_status one;
-        const char *id = json_string_value(json_array_get(body.ids, i));
-        rows = api_append_take(rows, bulk_row(ctx, &scope, id, verb, states, &one));
-        if (one == SV_ERR_DATABASE || one == SV_ERR_OVERLOADED) {
-            json_decref(rows); /* the rest would say the same, each after its own time-out */
-            return sv_fail(err, one, "the database cannot be reached");
-        }
-    }
-    return http_response_json_take(out_resp, 200,
-                                   rows ? json_pack("{s:o}", "results", rows) : NULL);
-}

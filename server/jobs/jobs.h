@@ -99,6 +99,10 @@ struct jobs_edit {
 };
 SV_MUST_CHECK enum sv_status jobs_edit_decode(const json_t *body, struct jobs_edit *out_edit,
                                               struct sv_error *err);
+/* Labels, an array of strings: without control characters, none of them twice; pointers say
+ * /labels.
+ */
+SV_MUST_CHECK enum sv_status jobs_labels_check(const json_t *labels, struct sv_error *err);
 
 /* The headline metric of a kind ("validation_accuracy"); NULL for an unknown kind. */
 const char *jobs_headline_metric(const char *kind);

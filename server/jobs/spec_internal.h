@@ -63,8 +63,6 @@ SV_MUST_CHECK enum sv_status jobs_decode(const struct jx_field *fields, const js
 /* A text without control characters. */
 SV_MUST_CHECK enum sv_status jobs_line_check(const char *text, const char *pointer,
                                              struct sv_error *err);
-/* Labels are lines and do not repeat. */
-SV_MUST_CHECK enum sv_status jobs_labels_check(const json_t *labels, struct sv_error *err);
 /* Checks beyond the table: names are one line, labels and seeds do not repeat. */
 SV_MUST_CHECK enum sv_status jobs_job_check(const struct jobs_job_spec *spec, struct sv_error *err);
 /* Fills what depends on data set, solver and configuration, and checks what spans fields. */

@@ -31,6 +31,11 @@ static const char CLAIM[] =
     " t.number, t.idx, t.attempt, t.max_attempts, t.resolved, t.seed::text, t.hash,"
     " t.checkpoint_step, t.stop_requested_at is not null";
 
+/* Claims under a limit wait for one another, so that CLAIM, with a snapshot of its own, counts
+ * every trial that runs. Projects without a limit are not locked. */
+static const char LOCK_LIMITED[] =
+    "select 1 from project where max_running is not null order by id for no key update";
+
 static void read_trial(struct sql_rows *rows, struct claiming *claiming)
 {
     struct sql_reader r = {.rows = rows, .memory = claiming->memory};
@@ -113,9 +118,13 @@ static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_err
     struct claiming *claiming = ctx;
     struct sql_params params = {0};
     struct sql_rows rows = {0};
+    enum sv_status st = sql_run(conn, LOCK_LIMITED, NULL, NULL, err);
+    if (st != SV_OK) {
+        return st;
+    }
     sql_text(&params, claiming->worker_id);
     sql_int(&params, claiming->lease_ms);
-    enum sv_status st = sql_run(conn, CLAIM, &params, &rows, err);
+    st = sql_run(conn, CLAIM, &params, &rows, err);
     if (st != SV_OK) {
         return st;
     }

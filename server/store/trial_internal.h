@@ -11,7 +11,8 @@
 /* Alias r, and j from STORE_TRIAL_JOINS. */
 #define STORE_TRIAL_COLUMNS                                                                        \
     "r.number, r.id, r.job_id, j.number, j.revision, j.dataset_id, j.kind, r.idx, r.parameters,"   \
-    " r.seed::text, r.hash, r.notes, r.discarded, r.held, r.state, r.attempt, r.max_attempts,"     \
+    " r.seed::text, r.hash, r.notes, r.labels, r.discarded, r.held, r.state, r.attempt, "          \
+    "r.max_attempts,"                                                                              \
     " r.fence, r.cancel_requested_at is not null, r.stop_requested_at is not null,"                \
     " r.pause_requested_at is not null, r.step, r.total_steps, r.epoch, r.phase,"                  \
     " r.checkpoint_step, j.headline_metric, r.headline_value, r.error_class, r.error_text,"        \
@@ -31,7 +32,8 @@ void store_trial_read(struct sql_reader *reader, void *out_row);
     "r.project_id = $1 and ($5::text is null or r.job_id = ($5::text)::uuid) and"                  \
     " ($6::text is null or r.state = $6) and ($7::text is null or exists (select 1"                \
     " from job j where j.id = r.job_id and j.dataset_id = ($7::text)::uuid)) and"                  \
-    " ($8::text is null or r.error_class = $8) and ($9::boolean is null or r.discarded = $9)"
+    " ($8::text is null or r.error_class = $8) and ($9::boolean is null or r.discarded = $9)"      \
+    " and ($10::text is null or r.labels @> array[$10])"
 extern const struct store_order store_trial_orders[];
 SV_MUST_CHECK enum sv_status
 store_trials_read(struct store *store, const struct store_resource *resource,

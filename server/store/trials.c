@@ -50,6 +50,7 @@ void store_trial_read(struct sql_reader *r, void *row)
     out->seed = sql_read_seed(r);
     sql_read_digest(r, out->hash);
     out->notes = sql_read_text(r);
+    out->labels = sql_read_text_array(r, &out->n_labels);
     out->discarded = sql_read_bool(r);
     out->held = sql_read_bool(r);
     out->state = sql_read_text(r);
@@ -114,8 +115,12 @@ enum sv_status store_trials_read(struct store *store, const struct store_resourc
                                  const struct store_page *page, struct store_memory *memory,
                                  struct store_rows *out_rows, struct sv_error *err)
 {
-    const char *const filters[] = {filter->job_id, filter->state, filter->dataset_id,
-                                   filter->error_class, store_flag_filter(filter->discarded)};
+    const char *const filters[] = {filter->job_id,
+                                   filter->state,
+                                   filter->dataset_id,
+                                   filter->error_class,
+                                   store_flag_filter(filter->discarded),
+                                   filter->label};
     struct store_listing listing = {scope, page, (int)filter->sort, STORE_FILTERS(filters)};
     return store_list_read(store, resource, &listing, memory, out_rows, err);
 }
@@ -157,22 +162,29 @@ enum sv_status store_trial_exists(struct store *store, const struct store_scope 
 
 struct annotation {
     const struct store_scope *scope;
-    const char *id, *notes;
-    int discarded;
+    const char *id;
+    const struct store_trial_patch *patch;
 };
 
 static enum sv_status patch_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
 {
     const struct annotation *annotation = ctx;
+    const struct store_trial_patch *patch = annotation->patch;
     struct sql_params params = {0};
     struct sql_rows rows = {0};
     sql_text(&params, annotation->id);
     sql_text(&params, annotation->scope->project_id);
-    sql_text(&params, annotation->notes);
-    sql_text(&params, store_flag_filter(annotation->discarded));
+    sql_text(&params, patch->notes);
+    sql_text(&params, store_flag_filter(patch->discarded));
+    if (patch->labels) {
+        sql_text_array(&params, patch->labels, patch->n_labels);
+    } else {
+        sql_text(&params, NULL);
+    }
     enum sv_status st = sql_run(conn,
                                 "update trial set notes = coalesce($3, notes), discarded ="
-                                " coalesce($4::boolean, discarded) where id = $1 and"
+                                " coalesce($4::boolean, discarded), labels = coalesce($5::text[],"
+                                " labels) where id = $1 and"
                                 " project_id = $2 returning job_id",
                                 &params, &rows, err);
     if (st != SV_OK) {
@@ -195,12 +207,11 @@ static enum sv_status patch_tx(struct store_conn *conn, void *ctx, struct sv_err
 }
 
 enum sv_status store_trial_patch(struct store *store, const struct store_scope *scope,
-                                 const char *id, const char *notes, int discarded,
+                                 const char *id, const struct store_trial_patch *patch,
                                  struct sv_error *err)
 {
     enum sv_status st = store_id_check(id, "trial", err);
-    struct annotation annotation = {
-        .scope = scope, .id = id, .notes = notes, .discarded = discarded};
+    struct annotation annotation = {.scope = scope, .id = id, .patch = patch};
     return st == SV_OK ? store_tx_run(store, "trial_patch", patch_tx, &annotation, err) : st;
 }
 

@@ -25,6 +25,8 @@ struct store_trial {
     const char *resolved; /* JSON; NULL in lists */
     char hash[65];
     const char *notes;
+    const char *const *labels;
+    size_t n_labels;
     bool discarded, held;
     const char *state; /* queued, running, paused, completed, stopped, cancelled, failed */
     int64_t attempt, max_attempts, fence;
@@ -64,6 +66,7 @@ struct store_trial_filter {
     const char *state;
     const char *dataset_id;
     const char *error_class;
+    const char *label;
     int discarded; /* 0: no, 1: yes, -1: either */
     enum store_trial_sort sort;
 };
@@ -80,9 +83,16 @@ SV_MUST_CHECK enum sv_status store_trial_apply(struct store *store, const struct
                                                const char *id, const struct store_verb *verb,
                                                enum store_effect *out_effect, struct sv_error *err);
 
-/* notes NULL and discarded -1: left as they are. */
+/* Members that are NULL (discarded: -1) are left as they are. */
+struct store_trial_patch {
+    const char *notes;
+    const char *const *labels;
+    size_t n_labels;
+    int discarded;
+};
 SV_MUST_CHECK enum sv_status store_trial_patch(struct store *store, const struct store_scope *scope,
-                                               const char *id, const char *notes, int discarded,
+                                               const char *id,
+                                               const struct store_trial_patch *patch,
                                                struct sv_error *err);
 
 struct store_attempt {

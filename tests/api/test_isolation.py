@@ -205,7 +205,7 @@ def test_too_much_memory_is_final_and_called_so(own):
     big = spec(dataset, seeds=list(range(1, 51)), network={"name": "simple_cnn", "filters": 256},
                training={"batch_size": 400, "solver": "sgdm"})
     daemon.refused("POST", "/v1/jobs", 422, "invalid_field", json={**big, "limits": {"memory_bytes": 16 << 20}})
-    with daemon.database() as connection, connection.cursor() as cursor:
+    with daemon.database().cursor() as cursor:
         cursor.execute("update project set max_running = 0")  # so that none starts before it is changed
         job = daemon.submit(big)
         cursor.execute("update trial set resolved = jsonb_set(resolved::jsonb, '{limits,memory_bytes}', '16777216')"

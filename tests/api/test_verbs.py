@@ -99,6 +99,27 @@ def test_bulk_has_a_result_for_each(daemon, dataset, finished):
     daemon.wait_job(job["id"])
 
 
+def test_bulk_by_a_filter(daemon, dataset):
+    """All jobs that it fits and no other; an archived one only when asked for."""
+    made = [daemon.submit(long_job(dataset, name=f"filtered {i}", labels=["by filter"] if i < 2 else []))["id"] for i in range(3)]
+    for job in made:
+        daemon.post(f"/v1/jobs/{job}/pause")
+
+    def bulk(action, **fields):
+        answer = daemon.post("/v1/jobs/bulk", {"action": action, "filter": {"dataset": dataset["id"], **fields}})
+        assert all(r["status"] in (200, 409) for r in answer["results"]), answer
+        return [r["id"] for r in answer["results"]]
+
+    assert bulk("archive", label="by filter") == made[:2]
+    assert bulk("cancel", search="FILTERED") == made[2:]
+    assert bulk("cancel", search="filtered", state="cancelled") == made[2:]  # repeating is harmless
+    assert bulk("unarchive", label="by filter", archived=True) == made[:2]
+    assert bulk("cancel", label="nobody has this") == []
+    assert sorted(bulk("cancel", label="by filter", kind="solver_comparison")) == sorted(made[:2])
+    for job in made:
+        daemon.wait_job(job)
+
+
 def test_a_failed_trial_says_why(daemon, dataset):
     """A28: divergence is told, with the step; what was good is kept."""
     job = daemon.submit(spec(dataset, training={"solver": "sgdm", "learning_rate": 1e10, "epochs": 50, "batch_size": 16}))
@@ -115,7 +136,11 @@ def test_notes_and_discarding(daemon, dataset):
     trials = daemon.wait_job(job["id"])
     best = daemon.get(f"/v1/jobs/{job['id']}")["best"]["trial"]
     changed = daemon.request("PATCH", f"/v1/trials/{best}", json={"notes": "=cmd()", "discarded": True}).json()
-    assert changed["discarded"] and changed["notes"] == "=cmd()"
+    assert changed["discarded"] and changed["notes"] == "=cmd()" and changed["labels"] == []
+    labelled = daemon.request("PATCH", f"/v1/trials/{best}", json={"labels": ["odd", "猫"]}).json()
+    assert labelled["labels"] == ["odd", "猫"] and labelled["discarded"] and labelled["notes"] == "=cmd()"
+    assert [t["id"] for t in daemon.get(f"/v1/jobs/{job['id']}/trials?label=odd")["items"]] == [best]
+    assert daemon.get(f"/v1/jobs/{job['id']}/trials?label=od&fields=id")["items"] == []
     assert daemon.get(f"/v1/jobs/{job['id']}")["best"]["trial"] != best
     assert len(daemon.get(f"/v1/jobs/{job['id']}/results")["items"]) == len(trials) - 1
     assert len(daemon.get(f"/v1/jobs/{job['id']}/results?discarded=any")["items"]) == len(trials)

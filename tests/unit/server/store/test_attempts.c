@@ -220,6 +220,39 @@ static void no_trial_is_claimed_twice(void **state)
     close_world(&w);
 }
 
+/* Claims at one moment do not pass the limit: each counts what the others took. */
+static void a_limit_holds_for_claims_at_once(void **state)
+{
+    enum { THREADS = 4, ROUNDS = 15, LIMIT = 3 };
+    struct world w;
+    open_world(&w, *state, 8, 2 * ROUNDS);
+    test_sql(w.f.conninfo, "update project set max_running = 3");
+    for (int round = 0; round < ROUNDS; round++) {
+        struct claimer claimers[THREADS];
+        pthread_t threads[THREADS];
+        int claimed = 0;
+        for (int i = 0; i < THREADS; i++) {
+            claimers[i] = (struct claimer){.w = &w};
+            assert_int_equal(pthread_create(&threads[i], NULL, claim_in_thread, &claimers[i]), 0);
+        }
+        for (int i = 0; i < THREADS; i++) {
+            (void)pthread_join(threads[i], NULL);
+            claimed += claimers[i].claimed;
+        }
+        assert_int_equal(claimed, LIMIT);
+        assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from trial where state ="
+                                                       " 'running'"),
+                         LIMIT);
+        size_t reaped = 0;
+        test_sql(w.f.conninfo, "update trial set lease_until = now() - interval '1 s' where state ="
+                               " 'running'");
+        assert_ok(&w.f, store_reap(w.f.store, &reaped, &w.f.err));
+        assert_int_equal(reaped, LIMIT);
+        test_sql(w.f.conninfo, "update trial set not_before = now()");
+    }
+    close_world(&w);
+}
+
 static void the_queue_has_an_order_and_a_limit(void **state)
 {
     struct world w;
@@ -649,6 +682,7 @@ int main(void)
         cmocka_unit_test(a_trial_completes_with_its_evaluation),
         cmocka_unit_test(b12_one_claim_takes_one_trial),
         cmocka_unit_test(no_trial_is_claimed_twice),
+        cmocka_unit_test(a_limit_holds_for_claims_at_once),
         cmocka_unit_test(the_queue_has_an_order_and_a_limit),
         cmocka_unit_test(b07_a_lost_lease_writes_nothing),
         cmocka_unit_test(b37_the_last_attempt_ends_as_worker_lost),

@@ -355,10 +355,24 @@ static void patches(void **state)
     assert_string_equal(job.labels[0], "x");
     assert_int_equal(job.revision, revision + 2);
     struct store_trial_list list = list_trials(&w, STORE_TRIALS_BY_INDEX);
-    assert_ok(&w.f, store_trial_patch(w.f.store, &w.f.scope, list.rows[0].id, "odd", 1, &w.f.err));
+    struct store_trial_patch odd = {
+        .notes = "odd", .labels = labels, .n_labels = 1, .discarded = 1};
+    assert_ok(&w.f, store_trial_patch(w.f.store, &w.f.scope, list.rows[0].id, &odd, &w.f.err));
     struct store_trial trial = get_trial(&w, list.rows[0].id);
     assert_true(trial.discarded);
     assert_string_equal(trial.notes, "odd");
+    assert_int_equal(trial.n_labels, 1);
+    assert_string_equal(trial.labels[0], "x");
+    struct store_trial_filter filter = {.label = "x", .discarded = -1};
+    struct store_page page = {.limit = 10};
+    assert_ok(&w.f, store_trials_list(w.f.store, &w.f.scope, &filter, &page, &w.f.memory, &list,
+                                      &w.f.err));
+    assert_int_equal(list.n, 1);
+    assert_string_equal(list.rows[0].id, trial.id);
+    filter.label = "y";
+    assert_ok(&w.f, store_trials_list(w.f.store, &w.f.scope, &filter, &page, &w.f.memory, &list,
+                                      &w.f.err));
+    assert_int_equal(list.n, 0);
     close_world(&w);
 }
 
