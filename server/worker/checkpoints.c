@@ -6,6 +6,7 @@
  * reads it (core/training verifies its checksum).
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,12 @@ static void trim(int trial_fd)
         }
         (void)closedir(list);
     }
+}
+
+bool worker_checkpoint_is_gone(const struct worker_slot *slot, const char *name)
+{
+    return name && *name && !strchr(name, '/') &&
+           faccessat(slot->directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
 bool worker_checkpoint_keep(struct worker_slot *slot, const char *name, int64_t step, int64_t epoch,

@@ -181,13 +181,16 @@ static bool take_checkpoint(struct worker_slot *slot, const json_t *record)
     int64_t step = json_integer_value(json_object_get(record, "step"));
     int64_t epoch = json_integer_value(json_object_get(record, "epoch"));
     int64_t now = sv_clock_monotonic_ms();
-    if (!slot->started || step < 1 ||
-        !worker_checkpoint_keep(slot, path, step, epoch, &checkpoint)) {
+    bool final = json_is_true(json_object_get(record, "final"));
+    if (!slot->started || step < 1) {
         return false;
     }
-    bool store =
-        json_is_true(json_object_get(record, "final")) ||
+    if (!worker_checkpoint_keep(slot, path, step, epoch, &checkpoint)) {
+        return !final && worker_checkpoint_is_gone(slot, path);
+    }
+    bool due =
         now - slot->stored_checkpoint_ms >= slot->worker->config->checkpoint_store_seconds * 1000;
+    bool store = final || (due && !worker_checkpoint_is_gone(slot, path));
     if (store && checkpoint.size <= STORE_BLOB_MAX) {
         struct store_blob blob;
         if (!worker_slot_upload(slot, slot->trial.claim.project_id, path, &blob)) {

@@ -271,6 +271,9 @@ void worker_results_end(struct worker_slot *slot, const struct worker_verdict *v
  * most 2. */
 enum sv_status worker_checkpoints_fetch(struct worker_slot *slot, struct worker_resume out[2],
                                         size_t *out_n, struct sv_error *err);
+/* Has the child removed that file of its directory? It keeps the two newest checkpoints, so an
+ * older one may go before a slow slot has read its record; the record of a newer one follows. */
+bool worker_checkpoint_is_gone(const struct worker_slot *slot, const char *name);
 /* Keeps a checkpoint file of the child beside its attempt and describes it; false when the file is
  * not what it should be. */
 bool worker_checkpoint_keep(struct worker_slot *slot, const char *name, int64_t step, int64_t epoch,

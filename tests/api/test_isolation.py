@@ -1,6 +1,7 @@
 """What surrounds a trial's process, and what becomes of the trial when the process dies."""
 import os
 import signal
+import time
 
 import pytest
 from assay import BINARY, blobs_idx, processes
@@ -175,6 +176,24 @@ def test_a_later_checkpoint_starts_the_count_again(own):
         reached = crashed["checkpoint_step"]
     resumed = [a["resumed_step"] for a in trial_of(daemon, trial_id)["attempts"]][:4]
     assert resumed == sorted(resumed) and resumed[0] == 0 < resumed[1], resumed
+    cancel(daemon, trial_id)
+
+
+def test_a_slow_supervisor_takes_the_checkpoints_that_are_left(own):
+    """The child keeps two files: those that went before their record was read are no offence."""
+    daemon, dataset = own
+    training = {"epochs": 100000, "batch_size": 8, "solver": "sgdm", "checkpoint_interval_seconds": 0.1}
+    trial_id = submitted(daemon, long_job(dataset, training=training))
+    wait_until(lambda: trial_of(daemon, trial_id)["checkpoint_step"] > 0)
+    [work] = daemon.pids("work")
+    os.kill(work, signal.SIGSTOP)
+    time.sleep(1.5)
+    os.kill(work, signal.SIGCONT)
+    before = trial_of(daemon, trial_id)["checkpoint_step"]
+    wait_until(lambda: trial_of(daemon, trial_id)["checkpoint_step"] > before
+               or trial_of(daemon, trial_id)["state"] != "running")
+    trial = trial_of(daemon, trial_id)
+    assert trial["state"] == "running" and trial["attempt"] == 1, trial["error"]
     cancel(daemon, trial_id)
 
 
