@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/data/prepared.h"
+#include "core/data/sequences.h"
 #include "core/image/image.h"
 #include "server/api/datasets_internal.h"
 #include "server/api/handlers_internal.h"
@@ -20,7 +21,9 @@ struct prepared {
     struct store_scope scope;
     struct store_memory memory;
     struct store_dataset dataset;
+    /* Of sequences: count and the sections of labels, parts and names alone. */
     struct nn_prepared_layout layout;
+    uint64_t first_steps; /* of sequences: where that section lies; 0: images */
 };
 
 static enum sv_status read_range(const struct prepared *p, uint64_t offset, void *out, size_t size,
@@ -39,6 +42,25 @@ static enum sv_status read_range(const struct prepared *p, uint64_t offset, void
     return done == size ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "a stored data set is cut off");
 }
 
+/* What both kinds of prepared sets have. */
+static enum nn_status read_sequences_layout(const uint8_t *head, size_t size, struct prepared *p,
+                                            struct nn_error *err)
+{
+    struct nn_sequences_layout l;
+    enum nn_status status = nn_sequences_layout_read(head, size, &l, err);
+    if (status == NN_OK) {
+        p->first_steps = l.first_steps;
+        p->layout = (struct nn_prepared_layout){.count = l.count,
+                                                .class_count = l.class_count,
+                                                .labels = l.labels,
+                                                .parts = l.parts,
+                                                .name_ends = l.name_ends,
+                                                .names = l.names,
+                                                .names_bytes = l.names_bytes};
+    }
+    return status;
+}
+
 static enum sv_status open_prepared(struct api_ctx *ctx, const struct http_request *req,
                                     struct prepared *p, struct sv_error *err)
 {
@@ -51,17 +73,16 @@ static enum sv_status open_prepared(struct api_ctx *ctx, const struct http_reque
     if (st == SV_OK && strcmp(p->dataset.state, "ready") != 0) {
         st = sv_fail(err, SV_ERR_WRONG_STATE, "the data set is %s, not ready", p->dataset.state);
     }
-    if (st == SV_OK && strcmp(p->dataset.kind, api_dataset_kinds[0]) != 0) {
-        st = sv_fail(err, SV_ERR_NOT_SUPPORTED, "items of kind \"%s\" are not shown yet",
-                     p->dataset.kind);
-    }
     if (st == SV_OK) {
         st = read_range(p, 0, head, sizeof head, err);
     }
-    if (st == SV_OK && nn_prepared_layout_read(head, sizeof head, &p->layout, &nn) != NN_OK) {
-        st = sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);
+    if (st != SV_OK) {
+        return st;
     }
-    return st;
+    enum nn_status status = strcmp(p->dataset.kind, "sequences") == 0
+                                ? read_sequences_layout(head, sizeof head, p, &nn)
+                                : nn_prepared_layout_read(head, sizeof head, &p->layout, &nn);
+    return status == NN_OK ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);
 }
 
 /* ---------------------------------------------------------------------------------------- list */
@@ -95,6 +116,7 @@ struct block {
     uint32_t labels[BLOCK];
     uint8_t parts[BLOCK];
     uint64_t name_ends[BLOCK + 1]; /* [0]: where the first name begins */
+    uint64_t first_steps[BLOCK + 1];
     char *names;
     uint64_t first;
     size_t n;
@@ -119,6 +141,10 @@ static enum sv_status read_names(const struct prepared *p, struct block *block,
     uint64_t size = block->name_ends[block->n] - block->name_ends[0];
     if (st == SV_OK && (block->name_ends[block->n] > l->names_bytes || size > l->names_bytes)) {
         st = sv_fail(err, SV_ERR_INTERNAL, "a stored data set is damaged");
+    }
+    if (st == SV_OK && p->first_steps) {
+        st = read_range(p, p->first_steps + block->first * sizeof(uint64_t), block->first_steps,
+                        (block->n + 1) * sizeof(uint64_t), err);
     }
     if (st == SV_OK) {
         block->names = calloc(1, size + 1);
@@ -147,11 +173,14 @@ static json_t *encode_item(const struct prepared *p, const struct search *search
     const json_t *class = json_array_get(search->classes, block->labels[i]);
     json_t *name = json_object_get(class, "name");
     const char *text = block->names + (block->name_ends[i] - block->name_ends[0]);
+    bool steps = p->first_steps != 0;
     (void)snprintf(image, sizeof image, "/v1/datasets/%s/items/%llu/image", p->dataset.id,
                    (unsigned long long)n);
-    return json_pack("{s:I, s:o, s:s, s:O?, s:s}", "n", (json_int_t)n, "name",
-                     jx_text(text, SIZE_MAX), "part", PARTS[block->parts[i] % 3], "class", name,
-                     "image", image);
+    return json_pack(
+        "{s:I, s:o, s:s, s:O?, s:s?, s:o}", "n", (json_int_t)n, "name", jx_text(text, SIZE_MAX),
+        "part", PARTS[block->parts[i] % 3], "class", name, "image", steps ? NULL : image, "steps",
+        steps ? json_integer((json_int_t)(block->first_steps[i + 1] - block->first_steps[i]))
+              : json_null());
 }
 
 /* Adds what matches in one block; leaves search->next behind what was looked at. */
@@ -290,8 +319,8 @@ static enum sv_status encode_image(const struct prepared *p, const char *number,
     uint64_t n;
     uint8_t *png = NULL;
     struct nn_error nn = {0};
-    if (!item_number(number, l->count, &n)) {
-        return sv_fail(err, SV_ERR_NOT_FOUND, "the data set has no such item");
+    if (p->first_steps || !item_number(number, l->count, &n)) {
+        return sv_fail(err, SV_ERR_NOT_FOUND, "the data set has no such picture");
     }
     uint8_t *pixels = malloc(l->item_bytes);
     if (!pixels) {

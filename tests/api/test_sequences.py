@@ -96,9 +96,22 @@ def test_on_refused_fail_names_the_cell(daemon):
     assert made["error"] == '"train.csv", line 6, column 3 (a): "x" is not a number'
 
 
+def test_items_are_listed(daemon, turbofan):
+    made = make(daemon, "turbofan items", turbofan, layout="cmapss")
+    items = daemon.get(f"/v1/datasets/{made['id']}/items?limit=500")["items"]
+    assert len(items) == sum(made["counts"].values())
+    assert items[0]["name"] == "train/1" and items[0]["part"] == "train" and items[0]["class"] is None
+    assert max(i["steps"] for i in items) == made["sequence"]["longest"]
+    assert sum(i["steps"] for i in items) == made["report"]["counts"]["steps"]
+    page = daemon.get(f"/v1/datasets/{made['id']}/items?part=test&limit=7")
+    assert [i["name"] for i in page["items"]] == [f"test/{k}" for k in range(1, 8)]
+    page = daemon.get(f"/v1/datasets/{made['id']}/items?part=test&limit=7&cursor={page['next_cursor']}")
+    assert page["items"][0]["name"] == "test/8"
+    daemon.refused("GET", f"/v1/datasets/{made['id']}/items/0/image", 404, "not_found")
+
+
 def test_what_needs_pictures_says_so(daemon):
     made = make(daemon, "no pictures", {"train.csv": b"unit,cycle,a\n1,1,5\n1,2,6\n"}, table=LIFE)
-    daemon.refused("GET", f"/v1/datasets/{made['id']}/items", 422, "not_supported")
     daemon.refused("POST", "/v1/jobs", 422, "not_supported", "/dataset",
                    json={"kind": "solver_comparison", "dataset": made["id"]})
 
