@@ -172,6 +172,26 @@ static void caps_hold(void **state)
     free(path);
 }
 
+/* A line without end, packed small: the cap counts what comes out. */
+static void a_bomb_stops_at_the_cap(void **state)
+{
+    static const struct nn_table_caps caps = {1 << 20, 8192, SIZE_MAX};
+    char *path = test_path(*state, "data.gz");
+    char *line = malloc(1 << 20);
+    char out[ROOM];
+    struct nn_error err = {0};
+    gzFile file = gzopen(path, "wb1");
+    memset(line, '7', 1 << 20);
+    for (size_t i = 0; i < 64; i++) {
+        assert_int_equal(gzwrite(file, line, 1 << 20), 1 << 20);
+    }
+    gzclose(file);
+    assert_int_equal(show_file(path, NN_TABLE_AUTO, &caps, out, &err), NN_ERR_LIMIT);
+    assert_non_null(strstr(err.text, "line 1, field 1: the row has more than 1048576 bytes"));
+    free(line);
+    free(path);
+}
+
 /* ------------------------------------------------------------------------------------- numbers */
 
 static void numbers_are_rounded_once(void **state)
@@ -328,6 +348,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(gzip_is_unpacked, setup, teardown),
         cmocka_unit_test_setup_teardown(faults_name_line_and_field, setup, teardown),
         cmocka_unit_test_setup_teardown(caps_hold, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_bomb_stops_at_the_cap, setup, teardown),
         cmocka_unit_test(numbers_are_rounded_once),
         cmocka_unit_test(what_is_no_number_says_so),
         cmocka_unit_test(commas_are_points_where_asked_for),
