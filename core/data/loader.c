@@ -71,6 +71,19 @@ void nn_loader_order(const struct nn_loader_options *options, size_t epoch, uint
 
 /* ------------------------------------------------------------------------------------ gathering */
 
+static void gather_pixels(const struct nn_loader *l, uint32_t item, size_t epoch, uint8_t *out)
+{
+    const struct nn_prepared_info *info = nn_prepared_info(l->prepared);
+    const struct nn_augment_key key = {l->options.seed, epoch, item};
+    const uint8_t *pixels = nn_prepared_pixels(l->prepared, item);
+    if (nn_augmentation_is_on(&l->options.augmentation)) {
+        nn_augment(&l->options.augmentation, &key, pixels, out, info->height, info->width,
+                   info->channels);
+    } else {
+        memcpy(out, pixels, l->item_bytes);
+    }
+}
+
 static void gather(const struct nn_loader *l, struct slot *slot, size_t epoch, size_t index)
 {
     size_t first = index * l->options.batch_size;
@@ -80,8 +93,7 @@ static void gather(const struct nn_loader *l, struct slot *slot, size_t epoch, s
     for (size_t i = 0; i < count; i++) {
         uint32_t item = slot->items[i];
         slot->labels[i] = nn_prepared_label(l->prepared, item);
-        memcpy(slot->pixels + i * l->item_bytes, nn_prepared_pixels(l->prepared, item),
-               l->item_bytes);
+        gather_pixels(l, item, epoch, slot->pixels + i * l->item_bytes);
     }
     slot->batch = (struct nn_batch){
         .epoch = epoch,

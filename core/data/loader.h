@@ -4,13 +4,15 @@
  *
  * The order is a function of (seed, shuffle mode, epoch) alone: Fisher-Yates with the generator
  * keyed (seed, SHUFFLE, epoch). It does not depend on threads, on timing or on where a run was
- * resumed. Pixels come as gathered bytes; the network's input kernel (or nn_batch_to_real) makes
- * numbers of them. A loader is confined to the thread that created it; its own thread is private.
+ * resumed. Augmentation is done by the same thread. Pixels come as gathered bytes; the network's
+ * input kernel (or nn_batch_to_real) makes numbers of them. A loader is confined to the thread that
+ * created it; its own thread is private.
  */
 #ifndef NN_DATA_LOADER_H
 #define NN_DATA_LOADER_H
 
 #include "core/base/memory.h"
+#include "core/data/augment.h"
 #include "core/data/prepared.h"
 
 enum nn_shuffle {
@@ -29,11 +31,12 @@ struct nn_loader_options {
     bool drop_last;        /* the partial last batch is left out, unless it is the only one */
     enum nn_shuffle shuffle;
     uint64_t seed;
-    size_t epochs;      /* the loader ends after this many, >= 1 */
-    size_t first_epoch; /* where to begin: a resumed run starts here */
-    size_t first_batch; /* batch within first_epoch */
-    size_t ahead;       /* batches gathered ahead: 0 means 4 */
-    nn_clock_fn clock;  /* measures the stall; may be NULL, then it stays 0 */
+    size_t epochs;                       /* the loader ends after this many, >= 1 */
+    size_t first_epoch;                  /* where to begin: a resumed run starts here */
+    size_t first_batch;                  /* batch within first_epoch */
+    struct nn_augmentation augmentation; /* of the pixels, by the seed; all zero: none */
+    size_t ahead;                        /* batches gathered ahead: 0 means 4 */
+    nn_clock_fn clock;                   /* measures the stall; may be NULL, then it stays 0 */
     void *clock_ctx;
     struct nn_memory *memory; /* budget, borrowed until destroyed; NULL: only the machine's */
 };

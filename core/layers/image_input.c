@@ -62,9 +62,11 @@ static enum nn_status check_side(size_t described, size_t bound, const char *fie
     if (described == 0 || bound == 0 || described == bound) {
         return NN_OK;
     }
-    return nn_layer_refuse(issue, field, "leave it out, or give 0, to take the data set's",
-                           "the %s is %zu, but the images of the data set have %zu", field,
-                           described, bound);
+    return nn_layer_refuse(
+        issue, field,
+        "leave it out, or give 0, to take the data set's; or import the images with this size "
+        "(image_size)",
+        "the %s is %zu, but the images of the data set have %zu", field, described, bound);
 }
 
 static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,

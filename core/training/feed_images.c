@@ -170,6 +170,7 @@ static enum nn_status images_start(struct nn_feed *base, size_t epoch, size_t ba
         .drop_last = setup->options.drop_last,
         .shuffle = (enum nn_shuffle)setup->options.shuffle,
         .seed = setup->seed,
+        .augmentation = setup->augmentation,
         .epochs = (size_t)setup->options.epochs,
         .first_epoch = epoch,
         .first_batch = batch,

@@ -27,6 +27,9 @@ static const struct jx_choice OUTPUT_CHOICES[] = {
 
 #define OFFSET(member) offsetof(struct nn_training_options, member)
 
+static const struct jx_field FACTOR_ITEM = {
+    .name = "factors", .type = JX_OBJECT, .fields = nn_layer_factor_fields};
+
 const struct jx_field nn_training_fields[] = {
     NN_SOLVER_FIELDS(OFFSET(solver)),
     {.name = "epochs",
@@ -91,6 +94,22 @@ const struct jx_field nn_training_fields[] = {
      .fallback = "30",
      .doc = "time between checkpoints; 0: after every step",
      .unit = "seconds"},
+    {.name = "head_learning_rate_factor",
+     .type = JX_REAL,
+     .offset = OFFSET(head_learning_rate_factor),
+     .min = 0,
+     .max = 1e6,
+     .fallback = "1",
+     .doc =
+         "times the learning rate, for the last layer with weights; default of transfer_learning: "
+         "10"},
+    {.name = "layer_factors",
+     .type = JX_ARRAY,
+     .offset = OFFSET(layer_factors),
+     .items = &FACTOR_ITEM,
+     .max_items = 64,
+     .doc = "factors of layers by their names; of several rows that fit one the last counts, also "
+            "over the head's"},
     JX_END,
 };
 

@@ -36,15 +36,15 @@ static bool is_bias(const struct nn_parameter *parameter)
     return parameter->role == NN_ROLE_BIAS || parameter->role == NN_ROLE_SHIFT;
 }
 
-/* The factor of the last pattern that fits the layer. */
-static double layer_factor(const struct nn_training_setup *setup, const char *layer)
+/* The last row whose pattern fits the layer. */
+static struct nn_layer_factor layer_factor(const struct nn_training_setup *setup, const char *layer)
 {
     for (size_t i = setup->n_factors; i-- > 0;) {
         if (fnmatch(setup->factors[i].pattern, layer, 0) == 0) {
-            return setup->factors[i].factor;
+            return setup->factors[i];
         }
     }
-    return 1;
+    return (struct nn_layer_factor){.factor = 1, .l2_factor = 1};
 }
 
 static enum nn_status factors_check(const struct nn_training_state *state, struct nn_error *err)
@@ -70,13 +70,13 @@ static struct nn_solver_parameter solver_parameter(const struct nn_training_setu
     const struct nn_solver_options *options = &setup->options.solver;
     double factor = is_bias(parameter) ? options->bias_learning_rate_factor
                                        : options->weight_learning_rate_factor;
-    factor *= layer_factor(setup, parameter->layer);
+    struct nn_layer_factor layer = layer_factor(setup, parameter->layer);
     return (struct nn_solver_parameter){
         .value = parameter->value,
         .grad = parameter->grad,
         .count = parameter->count,
-        .l2_factor = parameter->l2_factor,
-        .learning_rate_factor = factor * parameter->learning_rate_factor,
+        .l2_factor = layer.l2_factor * parameter->l2_factor,
+        .learning_rate_factor = factor * layer.factor * parameter->learning_rate_factor,
     };
 }
 

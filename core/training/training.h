@@ -40,6 +40,8 @@ struct nn_training_options {
     int64_t patience;             /* validations without a lower loss before stopping; 0 = never */
     int output_network;           /* enum nn_output_network */
     double checkpoint_interval_seconds; /* 0 = after every step */
+    double head_learning_rate_factor;   /* times the rate of the head (nn_description_head) */
+    const json_t *layer_factors;        /* rows of nn_layer_factor_fields, borrowed; NULL: none */
 };
 
 /* Field table of nn_training_options (decoding, defaults, ranges, documentation). After decoding
@@ -48,17 +50,28 @@ struct nn_training_options {
 extern const struct jx_field nn_training_fields[];
 void nn_training_options_resolve(struct nn_training_options *options);
 
+/* Multiplies learning rate and L2 of the layers whose names fit a pattern (`*` any text, `?` any
+ * character). Of several that fit a layer the last counts. 0: the layer does not learn. */
+struct nn_layer_factor {
+    const char *pattern;
+    double factor, l2_factor;
+};
+extern const struct jx_field nn_layer_factor_fields[]; /* a row of the options' layer_factors */
+
+/* The factors of a setup by its options: that of the head first, where it is not 1, then the rows
+ * of layer_factors. Patterns are borrowed from options and description; *out is to be freed with
+ * free(). NN_ERR_INVALID: a row is malformed or fits no layer that learns; the pointer is relative
+ * to the training object. */
+NN_MUST_CHECK enum nn_status nn_training_factors(const struct nn_training_options *options,
+                                                 const struct nn_description *description,
+                                                 const struct nn_network_bind *bind,
+                                                 struct nn_layer_factor **out, size_t *out_n,
+                                                 struct nn_error *err);
+
 /* Steps of an epoch and of a whole run (0 only for an empty train part, which is refused). */
 uint64_t nn_training_steps_per_epoch(const struct nn_training_options *options, size_t n_train);
 
 struct nn_kernels;
-
-/* Multiplies the learning rate of the layers whose names fit a pattern (`*` any text, `?` any
- * character). Of several that fit a layer the last counts. 0: the layer does not learn. */
-struct nn_layer_factor {
-    const char *pattern;
-    double factor;
-};
 
 struct nn_training_setup {
     const struct nn_description *description;
@@ -70,6 +83,7 @@ struct nn_training_setup {
     enum nn_sequence_sort sequence_sort;
     struct nn_split_side parts[NN_PART_COUNT]; /* by enum nn_part; count 0: there is none */
     struct nn_training_options options;        /* resolved */
+    struct nn_augmentation augmentation;       /* of the train part's images while they train */
     uint64_t seed;
     bool plain_operators;             /* operators: "plain" */
     const struct nn_kernels *kernels; /* of an instruction set; NULL = the processor's best */

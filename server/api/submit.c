@@ -9,6 +9,7 @@
 #include "server/api/datasets_internal.h"
 #include "server/api/handlers_internal.h"
 #include "server/api/jobs_internal.h"
+#include "server/api/weights_internal.h"
 #include "server/config/config.h"
 #include "server/store/history.h"
 
@@ -22,6 +23,14 @@ static enum sv_status find_dataset(void *ctx, const char *id, struct jobs_datase
 {
     const struct resolve_ctx *resolve = ctx;
     return api_dataset_for_spec(resolve->api, resolve->req, id, out_dataset, err);
+}
+
+static enum sv_status find_weights(void *ctx, const char *id, const json_t *network,
+                                   const struct jobs_dataset *dataset,
+                                   struct jobs_weights *out_weights, struct sv_error *err)
+{
+    const struct resolve_ctx *resolve = ctx;
+    return api_weights_for_spec(resolve->api, resolve->req, id, network, dataset, out_weights, err);
 }
 
 static double history(void *ctx, const char *network, const struct jobs_dataset *dataset)
@@ -75,6 +84,17 @@ static struct store_trial_new *make_trials(const struct jobs_plan *plan)
     return trials;
 }
 
+static struct store_job_weights *make_starts(const struct jobs_plan *plan)
+{
+    struct store_job_weights *starts = calloc(plan->start_count + 1, sizeof *starts);
+    for (size_t i = 0; starts && i < plan->start_count; i++) {
+        const char *network = plan->starts[i].network;
+        starts[i] = (struct store_job_weights){.network = *network ? network : "layers",
+                                               .weights_id = plan->starts[i].weights_id};
+    }
+    return starts;
+}
+
 static enum sv_status store_plan(struct api_ctx *ctx, const struct http_request *req,
                                  const struct jobs_plan *plan, const struct store_idempotency *key,
                                  struct store_created *out_created, struct sv_error *err)
@@ -84,8 +104,9 @@ static enum sv_status store_plan(struct api_ctx *ctx, const struct http_request 
     char *submitted = jx_dump(req->json, NULL), *resolved = jx_dump(plan->resolved, NULL);
     const char **labels = api_labels(plan->labels, &n_labels);
     struct store_trial_new *trials = make_trials(plan);
+    struct store_job_weights *starts = make_starts(plan);
     enum sv_status st = api_no_memory(err);
-    if (submitted && resolved && labels && trials) {
+    if (submitted && resolved && labels && trials && starts) {
         struct store_job_new job = {
             .name = plan->name,
             .experiment = plan->experiment,
@@ -100,6 +121,8 @@ static enum sv_status store_plan(struct api_ctx *ctx, const struct http_request 
             .n_labels = n_labels,
             .trials = trials,
             .n_trials = plan->trial_count,
+            .weights = starts,
+            .n_weights = plan->start_count,
         };
         memcpy(job.hash, plan->hash, sizeof job.hash);
         api_scope(req, &scope);
@@ -108,6 +131,7 @@ static enum sv_status store_plan(struct api_ctx *ctx, const struct http_request 
     free(submitted);
     free(resolved);
     free(labels);
+    free(starts);
     free_texts(trials, plan->trial_count);
     return st;
 }
@@ -130,6 +154,7 @@ enum sv_status api_jobs_post(void *state, const struct http_request *req,
         http_query_decode(req, SUBMIT_PARAMS, API_COUNT(SUBMIT_PARAMS), &query, err);
     struct jobs_context context = {
         .find_dataset = find_dataset,
+        .find_weights = find_weights,
         .history = query.dry_run ? history : NULL,
         .ctx = &resolve,
         .max_trials = (size_t)ctx->config->max_trials,

@@ -133,28 +133,6 @@ static enum sv_status bind(struct api_ctx *ctx, const struct http_request *req,
     return SV_OK;
 }
 
-/* The kept list as tensors without data; names are borrowed from list. NULL: out of memory, or the
- * list is not one that an import wrote. */
-static struct nn_file_tensor *read_tensors(const json_t *list)
-{
-    size_t n = json_array_size(list);
-    struct nn_file_tensor *tensors = calloc(n + 1, sizeof *tensors);
-    for (size_t i = 0; tensors && i < n; i++) {
-        const json_t *row = json_array_get(list, i);
-        const json_t *shape = json_object_get(row, "shape");
-        tensors[i].name = json_string_value(json_object_get(row, "name"));
-        tensors[i].rank = json_array_size(shape);
-        if (!tensors[i].name || tensors[i].rank > NN_FILE_MAX_RANK) {
-            free(tensors);
-            return NULL;
-        }
-        for (size_t k = 0; k < tensors[i].rank; k++) {
-            tensors[i].shape[k] = (size_t)json_integer_value(json_array_get(shape, k));
-        }
-    }
-    return tensors;
-}
-
 /* A network that is wrong by itself is the client's mistake, below /network. */
 static enum sv_status network_fail(enum nn_status status, const struct nn_error *nn,
                                    struct sv_error *err)
@@ -175,7 +153,7 @@ static enum sv_status match(const struct match_body *body, const struct nn_netwo
     struct nn_description *description = NULL;
     struct nn_match *found = NULL;
     struct nn_error nn = {0};
-    struct nn_file_tensor *tensors = read_tensors(list);
+    struct nn_file_tensor *tensors = api_weights_shapes(list);
     if (!tensors) {
         return sv_fail(err, SV_ERR_INTERNAL, "the list of tensors cannot be read");
     }

@@ -4,8 +4,10 @@
  * set, rules that span fields.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "core/network/freeze.h"
 #include "server/jobs/kinds.h"
 #include "server/jobs/spec_internal.h"
 
@@ -14,20 +16,15 @@ static const struct {
     const char *path;
     const char *value;
 } NOT_BUILT[] = {
-    {"weights", NULL},
-    {"freeze", NULL},
-    {"augmentation", NULL},
     {"explain", NULL},
     {"reuse", NULL},
     {"reused_from", NULL},
     {"evaluation.custom_metrics", NULL},
-    {"training.head_learning_rate_factor", NULL},
     {"data.rul_threshold", NULL},
     {"search.strategy", "random"},
     {"search.strategy", "bayesian"},
     {"search.strategy", "successive_halving"},
     {"precision", "bf16"},
-    {"network.name", "squeezenet1_1"},
     {"network.name", "googlenet"},
     {"network.name", "inception_v3"},
 };
@@ -159,6 +156,9 @@ enum sv_status jobs_job_check(const struct jobs_job_spec *spec, struct sv_error 
 {
     enum sv_status st = jobs_line_check(spec->name, "/name", err);
     if (st == SV_OK) {
+        st = jobs_weights_check(spec->weights, err);
+    }
+    if (st == SV_OK) {
         st = jobs_line_check(spec->experiment, "/experiment", err);
     }
     if (st == SV_OK) {
@@ -203,6 +203,29 @@ static enum sv_status complete_split(struct jobs_split_options *split,
     return SV_OK;
 }
 
+static enum sv_status check_freeze(const json_t *freeze, struct sv_error *err)
+{
+    struct nn_error nn = {0};
+    char pointer[80];
+    if (nn_freeze_check(freeze, &nn) == NN_OK) {
+        return SV_OK;
+    }
+    (void)snprintf(pointer, sizeof pointer, "/freeze%.40s", nn.pointer);
+    return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "%s", nn.text);
+}
+
+static enum sv_status check_augmentation(const struct nn_augmentation *augmentation,
+                                         const struct jobs_dataset *dataset, struct sv_error *err)
+{
+    size_t padding = (size_t)augmentation->crop_padding;
+    if (padding > 0 && (padding >= dataset->height || padding >= dataset->width)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/augmentation/crop_padding",
+                          "pictures of %zu x %zu can be moved out of sight", dataset->height,
+                          dataset->width);
+    }
+    return SV_OK;
+}
+
 enum sv_status jobs_trial_complete(struct jobs_trial_spec *spec, const struct jobs_dataset *dataset,
                                    uint64_t memory_bytes, struct sv_error *err)
 {
@@ -214,7 +237,13 @@ enum sv_status jobs_trial_complete(struct jobs_trial_spec *spec, const struct jo
     if (!json_is_object(spec->network)) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/network", "an object is expected");
     }
-    enum sv_status st = complete_split(&spec->split, dataset, err);
+    enum sv_status st = check_freeze(spec->freeze, err);
+    if (st == SV_OK) {
+        st = check_augmentation(&spec->augmentation, dataset, err);
+    }
+    if (st == SV_OK) {
+        st = complete_split(&spec->split, dataset, err);
+    }
     if (st != SV_OK) {
         return st;
     }

@@ -6,8 +6,9 @@
  * transition.h.
  *
  * A trial's resolved spec is all that its process needs beside file paths:
- *     {kind, network, data, split, seed, training, evaluation, operators, precision, limits,
- *      max_attempts, threads}
+ *     {kind, network, weights, freeze, augmentation, data, split, seed, training, evaluation,
+ *      operators, precision, limits, max_attempts, threads}
+ * where weights is the SHA-256 of the weights it starts from, or null,
  * so it runs without its kind, and equal text means an equal trial.
  */
 #ifndef JOBS_JOBS_H
@@ -32,6 +33,17 @@ struct jobs_dataset {
  * SV_ERR_WRONG_STATE when it is not ready. */
 typedef enum sv_status (*jobs_dataset_fn)(void *ctx, const char *id,
                                           struct jobs_dataset *out_dataset, struct sv_error *err);
+/* Weights that a trial starts from. */
+struct jobs_weights {
+    char id[33];
+    char digest[65]; /* SHA-256 of their content */
+};
+/* Fills out_weights for an id of the caller's project, after matching them, the head replaced, with
+ * `network` (as in a job, known to be sound) bound to the data set. SV_ERR_NOT_FOUND;
+ * SV_ERR_WRONG_STATE: not ready; SV_ERR_INVALID_FIELD: they do not fit, err's text says why. */
+typedef enum sv_status (*jobs_weights_fn)(void *ctx, const char *id, const json_t *network,
+                                          const struct jobs_dataset *dataset,
+                                          struct jobs_weights *out_weights, struct sv_error *err);
 /* Median training speed of completed trials of the same network (as it stands in their resolved
  * specs) on sets of the same shape, in samples per second and thread; 0 when there is no history.
  */
@@ -40,6 +52,7 @@ typedef double (*jobs_history_fn)(void *ctx, const char *network,
 
 struct jobs_context {
     jobs_dataset_fn find_dataset; /* not NULL */
+    jobs_weights_fn find_weights; /* not NULL */
     jobs_history_fn history;      /* NULL: none */
     void *ctx;
     size_t max_trials;           /* of one job */
@@ -52,6 +65,12 @@ struct jobs_trial {
     uint64_t seed;
     json_t *resolved; /* see the file head */
     char hash[65];    /* SHA-256 of the canonical text of `resolved` */
+};
+
+/* Which network of the job starts from which weights. */
+struct jobs_start {
+    char network[200]; /* its name; "" for layers without one */
+    char weights_id[33];
 };
 
 struct jobs_estimate {
@@ -72,6 +91,8 @@ struct jobs_plan {
     char hash[65];                   /* SHA-256 of the canonical text of `resolved` */
     struct jobs_trial *trials;
     size_t trial_count;
+    struct jobs_start *starts; /* one a network that starts from weights */
+    size_t start_count;
     struct jobs_estimate estimate;
 };
 

@@ -8,12 +8,6 @@
 
 #include "core/json/json.h"
 
-static const struct jobs_kind TRANSFER_LEARNING = {
-    .name = "transfer_learning",
-    .doc = "trains new heads on pretrained networks",
-    .defaults = "",
-};
-
 static const struct jobs_kind SEQUENCE_REGRESSION = {
     .name = "sequence_regression",
     .doc = "trains recurrent networks on tables of sequences",
@@ -22,7 +16,7 @@ static const struct jobs_kind SEQUENCE_REGRESSION = {
 
 static const struct jobs_kind *const KINDS[] = {
     &jobs_kind_solver_comparison,
-    &TRANSFER_LEARNING,
+    &jobs_kind_transfer_learning,
     &SEQUENCE_REGRESSION,
     NULL,
 };

@@ -20,11 +20,13 @@ struct jobs_kind {
      * that it wants no sweep over it. NULL: none. */
     const char *sweep_path, *sweep_values;
     const char *headline_metric;
+    const char *headline_of_test; /* instead, where nothing validates; NULL: the same */
     /* What the kind asks of a data set. NULL: nothing. */
     enum sv_status (*check)(const struct jobs_dataset *dataset, struct sv_error *err);
 };
 
 extern const struct jobs_kind jobs_kind_solver_comparison;
+extern const struct jobs_kind jobs_kind_transfer_learning;
 
 /* All kinds, ended by NULL. */
 const struct jobs_kind *const *jobs_kinds(void);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/sha256.h"
+#include "core/network/freeze.h"
 #include "core/network/network.h"
 #include "server/jobs/spec_internal.h"
 
@@ -117,6 +118,70 @@ static enum sv_status expand(const json_t *spec, json_t **out_expanded, struct s
     return SV_OK;
 }
 
+/* What the trial freezes, what it multiplies, what it starts from: do they fit the network? */
+static enum sv_status check_layers(const struct jobs_trial_spec *trial,
+                                   const struct jobs_dataset *dataset, struct sv_error *err)
+{
+    struct nn_error nn = {0};
+    struct nn_description *description = NULL;
+    struct nn_layer_factor *factors = NULL;
+    struct nn_frozen frozen = {0};
+    struct nn_network_bind bind = bind_of(trial, dataset);
+    const char *field = "/network";
+    size_t n = 0;
+    enum nn_status status = nn_description_parse(trial->network, &description, &nn);
+    if (status == NN_OK) {
+        field = "/freeze";
+        status = nn_freeze_layers(description, trial->freeze, &frozen, &nn);
+    }
+    if (status == NN_OK) {
+        field = "/training";
+        status = nn_training_factors(&trial->training, description, &bind, &factors, &n, &nn);
+    }
+    free(factors);
+    nn_frozen_deinit(&frozen);
+    nn_description_destroy(description);
+    if (status == NN_OK) {
+        return SV_OK;
+    }
+    char pointer[200];
+    (void)snprintf(pointer, sizeof pointer, "%s%s", field, nn.pointer);
+    return sv_fail_at(err,
+                      status == NN_ERR_MEMORY                      ? SV_ERR_INTERNAL
+                      : strncmp(nn.text, "unknown field", 13) == 0 ? SV_ERR_UNKNOWN_FIELD
+                                                                   : SV_ERR_INVALID_FIELD,
+                      pointer, "%s", nn.text);
+}
+
+static enum sv_status find_weights(const struct jobs_trial_spec *trial, const char *id,
+                                   const struct jobs_dataset *dataset,
+                                   const struct jobs_context *context, struct jobs_network *network,
+                                   struct sv_error *err)
+{
+    struct jobs_weights found = {0};
+    if (!id) {
+        return SV_OK;
+    }
+    enum sv_status st =
+        context->find_weights(context->ctx, id, trial->network, dataset, &found, err);
+    switch (st) {
+    case SV_OK:
+        memcpy(network->weights, found.digest, sizeof network->weights);
+        return SV_OK;
+    case SV_ERR_NOT_FOUND:
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/weights", "there are no such weights");
+    case SV_ERR_WRONG_STATE:
+        return sv_fail_at(err, SV_ERR_WRONG_STATE, "/weights", "the weights are not ready");
+    case SV_ERR_INVALID_FIELD: {
+        char text[sizeof err->text];
+        (void)snprintf(text, sizeof text, "%s", err ? err->text : "");
+        return sv_fail_at(err, st, "/weights", "%s", text);
+    }
+    default:
+        return st;
+    }
+}
+
 /* How fast the same network was before; no history is no mistake. */
 static enum sv_status ask_history(struct jobs_network *network, const struct jobs_dataset *dataset,
                                   const struct jobs_context *context, struct sv_error *err)
@@ -130,7 +195,7 @@ static enum sv_status ask_history(struct jobs_network *network, const struct job
     return SV_OK;
 }
 
-static enum sv_status analyse(const struct jobs_trial_spec *trial,
+static enum sv_status analyse(const struct jobs_trial_spec *trial, const char *weights_id,
                               const struct jobs_dataset *dataset,
                               const struct jobs_context *context, struct jobs_network *network,
                               json_t **out_issues, struct sv_error *err)
@@ -148,6 +213,12 @@ static enum sv_status analyse(const struct jobs_trial_spec *trial,
         goto cleanup;
     }
     st = expand(trial->network, &network->spec, err);
+    if (st == SV_OK) {
+        st = check_layers(trial, dataset, err);
+    }
+    if (st == SV_OK) {
+        st = find_weights(trial, weights_id, dataset, context, network, err);
+    }
     if (st != SV_OK) {
         goto cleanup;
     }
@@ -160,25 +231,26 @@ cleanup:
     return st;
 }
 
-static char *key_of(const struct jobs_trial_spec *trial)
+/* All that analyse looks at. */
+static char *key_of(const struct jobs_trial_spec *trial, const char *weights_id)
 {
-    char *key = NULL, *text = jx_canonical(trial->network);
-    if (text && asprintf(&key, "%d %lld %s", trial->normalisation,
-                         (long long)trial->training.batch_size, text) < 0) {
-        key = NULL;
-    }
-    free(text);
+    const json_t *factors = trial->training.layer_factors;
+    json_t *parts = json_pack("[i, I, s?, O?, O?, O?]", trial->normalisation,
+                              (json_int_t)trial->training.batch_size, weights_id, trial->freeze,
+                              factors, trial->network);
+    char *key = parts ? jx_canonical(parts) : NULL;
+    json_decref(parts);
     return key;
 }
 
 enum sv_status jobs_networks_get(struct jobs_networks *networks,
-                                 const struct jobs_trial_spec *trial,
+                                 const struct jobs_trial_spec *trial, const char *weights_id,
                                  const struct jobs_dataset *dataset,
                                  const struct jobs_context *context,
                                  const struct jobs_network **out_network, json_t **out_issues,
                                  struct sv_error *err)
 {
-    struct jobs_network network = {.key = key_of(trial)};
+    struct jobs_network network = {.key = key_of(trial, weights_id)};
     if (!network.key) {
         return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
     }
@@ -189,7 +261,7 @@ enum sv_status jobs_networks_get(struct jobs_networks *networks,
             return SV_OK;
         }
     }
-    enum sv_status st = analyse(trial, dataset, context, &network, out_issues, err);
+    enum sv_status st = analyse(trial, weights_id, dataset, context, &network, out_issues, err);
     struct jobs_network *rows = NULL;
     if (st == SV_OK) {
         rows = reallocarray(networks->rows, networks->count + 1, sizeof *rows);

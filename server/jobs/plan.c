@@ -16,6 +16,7 @@ void jobs_plan_destroy(struct jobs_plan *plan)
         json_decref(plan->trials[i].resolved);
     }
     free(plan->trials);
+    free(plan->starts);
     free(plan->name);
     free(plan->experiment);
     free(plan->notes);

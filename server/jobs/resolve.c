@@ -78,6 +78,7 @@ static bool add_default_values(json_t *merged)
         {"notes", "\"\""},
         {"labels", "[]"},
         {"search.parameters", "{}"},
+        {"freeze", "\"none\""},
         {"evaluation.metrics", "[\"accuracy\", \"balanced_accuracy\", \"loss\"]"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -94,12 +95,29 @@ static bool add_default_values(json_t *merged)
     return true;
 }
 
+/* Adds what is missing. A network is one choice: the fields of another one have no place in it. */
+static bool add_missing(json_t *into, json_t *defaults)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(defaults, key, value)
+    {
+        json_t *found = json_object_get(into, key);
+        if (!found ? json_object_set(into, key, value) != 0
+                   : json_is_object(found) && strcmp(key, "network") != 0 &&
+                         !add_missing(found, value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum sv_status merge_defaults(struct making *m, struct sv_error *err)
 {
     json_auto_t *defaults = json_loads(m->kind->defaults, 0, NULL);
     m->merged = json_deep_copy(m->submitted);
-    if (!defaults || !m->merged || json_object_update_missing(m->merged, defaults) != 0 ||
-        !add_default_sweep(m) || !add_default_values(m->merged)) {
+    if (!defaults || !m->merged || !add_missing(m->merged, defaults) || !add_default_sweep(m) ||
+        !add_default_values(m->merged)) {
         return no_memory(err);
     }
     return SV_OK;
@@ -148,7 +166,9 @@ static json_t *encode_trial(const struct making *m, const struct jobs_trial_spec
 {
     json_t *out = json_pack("{s:s, s:I}", "kind", m->kind->name, "seed", (json_int_t)seed);
     json_t *rest = jx_encode(jobs_trial_fields, trial);
-    if (!out || !rest || json_object_set(rest, "network", network->spec) != 0 ||
+    json_t *weights = network->weights[0] ? json_string(network->weights) : json_null();
+    if (!out || !rest || json_object_set_new(out, "weights", weights) != 0 ||
+        json_object_set(rest, "network", network->spec) != 0 ||
         json_object_update(out, rest) != 0) {
         json_decref(out);
         out = NULL;
@@ -166,9 +186,16 @@ static enum sv_status understand(struct making *m, const json_t *json,
     if (st == SV_OK) {
         st = jobs_trial_complete(out_trial, &m->dataset, m->context->trial_memory_bytes, err);
     }
+    const char *weights = st == SV_OK ? jobs_weights_id(m->spec.weights, out_trial->network) : NULL;
     if (st == SV_OK) {
-        st = jobs_networks_get(&m->networks, out_trial, &m->dataset, m->context, out_network,
-                               m->out_issues, err);
+        st = jobs_networks_get(&m->networks, out_trial, weights, &m->dataset, m->context,
+                               out_network, m->out_issues, err);
+    }
+    if (st == SV_OK && weights) {
+        st = jobs_weights_note(m->plan, out_trial->network, weights, err);
+    } else if (st != SV_OK && weights && err && strcmp(err->pointer, "/weights") == 0) {
+        jobs_weights_pointer(m->spec.weights, out_trial->network, err->pointer,
+                             sizeof err->pointer);
     }
     if (st != SV_OK && m->value_of_axis) {
         jobs_sweep_blame(&m->sweep, m->value_of_axis, st, err);
@@ -240,7 +267,7 @@ static enum sv_status make_trials(struct making *m, struct sv_error *err)
     for (size_t point = 0; st == SV_OK && point < m->sweep.points; point++) {
         st = make_point(m, base, point, err);
     }
-    return st;
+    return st == SV_OK ? jobs_weights_check_used(m->plan, m->spec.weights, err) : st;
 }
 
 /* Takes the field at a dotted path out of an object; what is swept has no one value. */
@@ -273,6 +300,10 @@ static enum sv_status encode_job(struct making *m, struct sv_error *err)
     }
     spec->trial.split = complete.split;
     spec->trial.limits = complete.limits;
+    bool validates = m->dataset.validation > 0 || complete.split.validation > 0;
+    if (st == SV_OK && !validates && m->dataset.test > 0 && m->kind->headline_of_test) {
+        m->plan->headline_metric = m->kind->headline_of_test;
+    }
     if (!swept) {
         spec->trial.training = complete.training;
     }

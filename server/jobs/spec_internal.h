@@ -26,6 +26,8 @@ struct jobs_limit_options {
 /* What may be swept over. */
 struct jobs_trial_spec {
     const json_t *network;
+    const json_t *freeze; /* core/network/freeze.h */
+    struct nn_augmentation augmentation;
     int normalisation; /* enum nn_normalisation */
     struct jobs_split_options split;
     struct nn_training_options training;
@@ -41,6 +43,7 @@ struct jobs_job_spec {
     struct jobs_trial_spec trial; /* first: both tables use the same offsets */
     const char *kind, *dataset, *experiment, *name, *notes;
     const json_t *labels;
+    const json_t *weights; /* an id, {network name: id}, or NULL */
     struct jx_ints seeds;
     int strategy;
     const json_t *parameters; /* {path: [values]} */
@@ -107,6 +110,7 @@ struct jobs_network {
     char *key;               /* canonical text of spec, batch size and normalisation */
     json_t *spec;            /* expanded: every option with its value */
     double speed;            /* from history; 0: none */
+    char weights[65];        /* digest of what it starts from; "": from the seed */
     double multiply_adds;    /* of one sample, forward */
     uint64_t training_bytes; /* of the plan at the trial's batch size */
     uint64_t parameter_bytes;
@@ -118,14 +122,29 @@ struct jobs_networks {
 };
 
 void jobs_networks_deinit(struct jobs_networks *networks);
-/* The analysed network of a trial, from the list or new in it (then history is asked). On
- * SV_ERR_INVALID_NETWORK *out_issues is set. The pointer is good until the next call. */
-SV_MUST_CHECK enum sv_status jobs_networks_get(struct jobs_networks *networks,
-                                               const struct jobs_trial_spec *trial,
-                                               const struct jobs_dataset *dataset,
-                                               const struct jobs_context *context,
-                                               const struct jobs_network **out_network,
-                                               json_t **out_issues, struct sv_error *err);
+/* The analysed network of a trial, from the list or new in it (then history is asked, and weights
+ * are matched: an id, or NULL). On SV_ERR_INVALID_NETWORK *out_issues is set. The pointer is good
+ * until the next call. */
+SV_MUST_CHECK enum sv_status
+jobs_networks_get(struct jobs_networks *networks, const struct jobs_trial_spec *trial,
+                  const char *weights_id, const struct jobs_dataset *dataset,
+                  const struct jobs_context *context, const struct jobs_network **out_network,
+                  json_t **out_issues, struct sv_error *err);
+
+/* ----------------------------------------------------------------------------------- weights */
+
+/* The id that a trial's network starts from, by the job's `weights`; NULL: from the seed. */
+const char *jobs_weights_id(const json_t *weights, const json_t *network);
+/* An id, or a map of ids. */
+SV_MUST_CHECK enum sv_status jobs_weights_check(const json_t *weights, struct sv_error *err);
+/* Where in the job the weights of a network are named. */
+void jobs_weights_pointer(const json_t *weights, const json_t *network, char *out, size_t size);
+/* Notes that the network starts from these, once. */
+SV_MUST_CHECK enum sv_status jobs_weights_note(struct jobs_plan *plan, const json_t *network,
+                                               const char *id, struct sv_error *err);
+/* Each of a map was of use. */
+SV_MUST_CHECK enum sv_status jobs_weights_check_used(const struct jobs_plan *plan,
+                                                     const json_t *weights, struct sv_error *err);
 
 /* Adds one trial to the estimate; memory over its limit is refused. */
 SV_MUST_CHECK enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,

@@ -10,11 +10,10 @@
 
 /* What may be swept over; everything else belongs to the job, not to a trial. */
 static const struct jx_choice ROOTS[] = {
-    {"network", 0, NULL},    {"data", 0, NULL},
-    {"split", 0, NULL},      {"training", 0, NULL},
-    {"evaluation", 0, NULL}, {"operators", 0, NULL},
-    {"limits", 0, NULL},     {"precision", 0, NULL},
-    {"threads", 0, NULL},    JX_END,
+    {"network", 0, NULL},  {"data", 0, NULL},         {"split", 0, NULL},
+    {"training", 0, NULL}, {"evaluation", 0, NULL},   {"operators", 0, NULL},
+    {"limits", 0, NULL},   {"precision", 0, NULL},    {"threads", 0, NULL},
+    {"freeze", 0, NULL},   {"augmentation", 0, NULL}, JX_END,
 };
 
 static void axis_pointer(const char *path, char *out, size_t size)

@@ -36,6 +36,7 @@ struct store_claimed_trial {
     char dataset_id[SV_ID_SIZE];
     char dataset_digest[65];
     struct store_blob prepared; /* of the data set */
+    struct store_blob weights;  /* the trial starts from them; id "": from the seed */
     int64_t checkpoint_step;    /* 0: starts fresh */
     bool stop_requested;        /* evaluate what the checkpoint holds, then end as stopped */
 };

@@ -113,6 +113,37 @@ static enum sv_status read_job(struct store_conn *conn, struct claiming *claimin
     return st;
 }
 
+/* The content whose digest stands in the trial's spec, among the weights of its job. */
+static enum sv_status read_weights(struct store_conn *conn, struct claiming *claiming,
+                                   struct sv_error *err)
+{
+    struct store_claimed_trial *trial = &claiming->trial;
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    sql_text(&params, trial->claim.trial_id);
+    enum sv_status st = sql_run(
+        conn,
+        "select t.resolved ->> 'weights' is not null, b.id, b.sha256, b.size from trial t left join"
+        " (job_weights j join weights w on w.id = j.weights_id join blob b on b.id ="
+        " w.content_blob_id) on j.job_id = t.job_id and encode(w.digest, 'hex') = t.resolved ->>"
+        " 'weights' where t.id = $1 limit 1",
+        &params, &rows, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    struct sql_reader r = {.rows = &rows};
+    bool wanted = rows.n > 0 && sql_read_bool(&r);
+    if (wanted) {
+        sql_read_id(&r, trial->weights.id);
+        sql_read_digest(&r, trial->weights.sha256);
+        trial->weights.size = sql_read_int(&r);
+    }
+    sql_rows_clear(&rows);
+    return wanted && !trial->weights.id[0]
+               ? sv_fail(err, SV_ERR_INTERNAL, "a trial without its weights")
+               : SV_OK;
+}
+
 static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
 {
     struct claiming *claiming = ctx;
@@ -139,6 +170,9 @@ static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_err
     st = insert_attempt(conn, claiming, err);
     if (st == SV_OK) {
         st = read_job(conn, claiming, err);
+    }
+    if (st == SV_OK) {
+        st = read_weights(conn, claiming, err);
     }
     struct store_touch touch = {.job_id = claiming->trial.claim.job_id,
                                 .trial_id = claiming->trial.claim.trial_id,

@@ -114,6 +114,37 @@ static enum sv_status insert_job(struct store_conn *conn, const struct submissio
                    &params, NULL, err);
 }
 
+/* The weights are held against deletion until the transaction ends, then by what refers to them. */
+static enum sv_status insert_weights(struct store_conn *conn, const struct submission *s, size_t i,
+                                     struct sv_error *err)
+{
+    const struct store_job_weights *weights = &s->job->weights[i];
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    sql_text(&params, s->id);
+    sql_text(&params, weights->network);
+    sql_text(&params, weights->weights_id);
+    sql_text(&params, s->scope->project_id);
+    enum sv_status st = sql_run(
+        conn,
+        "with w as materialized (select id, state from weights where id = $3 and project_id = $4"
+        " for key share), i as (insert into job_weights (job_id, network, weights_id, project_id)"
+        " select $1, $2, w.id, $4 from w where w.state = 'ready') select state = 'ready' from w",
+        &params, &rows, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    struct sql_reader reader = {.rows = &rows};
+    bool found = rows.n > 0;
+    bool ready = found && sql_read_bool(&reader);
+    sql_rows_clear(&rows);
+    if (!found) {
+        return sv_fail_at(err, SV_ERR_NOT_FOUND, "/weights", "no such weights");
+    }
+    return ready ? SV_OK
+                 : sv_fail_at(err, SV_ERR_WRONG_STATE, "/weights", "the weights are not ready");
+}
+
 /* One column of the trials as an array parameter. */
 typedef const char *(*trial_text_fn)(const struct submission *s, size_t i);
 static const char *trial_id(const struct submission *s, size_t i)
@@ -202,6 +233,9 @@ static enum sv_status submit_tx(struct store_conn *conn, void *ctx, struct sv_er
     }
     if (st == SV_OK) {
         st = insert_job(conn, s, err);
+    }
+    for (size_t i = 0; st == SV_OK && i < s->job->n_weights; i++) {
+        st = insert_weights(conn, s, i, err);
     }
     if (st == SV_OK) {
         st = insert_trials(conn, s, err);

@@ -18,6 +18,12 @@ struct store_trial_new {
     int64_t total_steps;  /* 0: not known yet */
 };
 
+/* What a network of a job starts from; the weights cannot be deleted while the job is there. */
+struct store_job_weights {
+    const char *network;    /* 1 to 200 characters, unique in the job */
+    const char *weights_id; /* must be ready: SV_ERR_WRONG_STATE; SV_ERR_NOT_FOUND */
+};
+
 struct store_job_new {
     const char *name;       /* "" allowed */
     const char *experiment; /* a name; NULL or "": none */
@@ -34,6 +40,8 @@ struct store_job_new {
     const char *duplicate_of;             /* id or NULL */
     const struct store_trial_new *trials; /* index = position + 1 */
     size_t n_trials;                      /* >= 1 */
+    const struct store_job_weights *weights;
+    size_t n_weights;
 };
 
 /* idempotency may be NULL. */

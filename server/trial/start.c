@@ -40,7 +40,7 @@ static const struct jx_field SPLIT_FIELDS[] = {
 
 /* What the resolved spec holds beside this is the supervisor's business, not the child's. */
 struct rest {
-    const json_t *kind, *evaluation, *precision, *limits, *max_attempts, *threads;
+    const json_t *kind, *weights, *evaluation, *precision, *limits, *max_attempts, *threads;
 };
 
 struct whole_spec {
@@ -53,6 +53,11 @@ struct whole_spec {
 static const struct jx_field SPEC_FIELDS[] = {
     {.name = "seed", .type = JX_UINT64, .offset = SPEC(seed), .required = true},
     {.name = "network", .type = JX_ANY, .offset = SPEC(network), .required = true},
+    {.name = "freeze", .type = JX_ANY, .offset = SPEC(freeze)},
+    {.name = "augmentation",
+     .type = JX_OBJECT,
+     .offset = SPEC(augmentation),
+     .fields = nn_augmentation_fields},
     {.name = "data",
      .type = JX_OBJECT,
      .offset = SPEC(normalisation),
@@ -70,6 +75,7 @@ static const struct jx_field SPEC_FIELDS[] = {
      .required = true},
     {.name = "operators", .type = JX_ENUM, .offset = SPEC(operators), .choices = OPERATORS},
     {.name = "kind", .type = JX_ANY, .offset = REST(kind)},
+    {.name = "weights", .type = JX_ANY, .offset = REST(weights)},
     {.name = "evaluation", .type = JX_ANY, .offset = REST(evaluation)},
     {.name = "precision", .type = JX_ANY, .offset = REST(precision)},
     {.name = "limits", .type = JX_ANY, .offset = REST(limits)},
@@ -93,6 +99,7 @@ enum nn_status trial_start_decode(const json_t *json, struct trial_start *out_st
     start.spec = whole.spec;
     nn_training_options_resolve(&start.spec.training);
     start.prepared = json_string_value(json_object_get(json, "prepared"));
+    start.weights = json_string_value(json_object_get(json, "weights"));
     start.spec_digest = json_string_value(json_object_get(json, "spec_digest"));
     start.threads = (size_t)json_integer_value(json_object_get(json, "threads"));
     start.most_threads = (size_t)json_integer_value(json_object_get(json, "most_threads"));

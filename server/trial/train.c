@@ -13,6 +13,7 @@
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/kernels/exec.h"
+#include "core/network/freeze.h"
 #include "server/trial/trial_internal.h"
 
 /* ------------------------------------------------------------------------------ callbacks */
@@ -88,10 +89,15 @@ struct ground {
     struct nn_prepared *prepared;
     struct nn_split *split;
     struct nn_description *description;
+    struct nn_frozen frozen;
+    struct nn_layer_factor *factors;
+    size_t n_factors;
 };
 
 static void ground_destroy(struct ground *ground)
 {
+    free(ground->factors);
+    nn_frozen_deinit(&ground->frozen);
     nn_description_destroy(ground->description);
     nn_split_destroy(ground->split);
     nn_prepared_close(ground->prepared);
@@ -135,28 +141,52 @@ static enum nn_status ground_create(struct trial_link *link, const struct trial_
         say_lines(link, "warn", ground->split->warnings);
         status = nn_description_parse(start->spec.network, &ground->description, err);
     }
+    if (status == NN_OK) {
+        status = nn_freeze_layers(ground->description, start->spec.freeze, &ground->frozen, err);
+    }
     return status;
+}
+
+static struct nn_network_bind bind_of(const struct trial_start *start, const struct ground *ground)
+{
+    const struct nn_prepared_info *info = nn_prepared_info(ground->prepared);
+    return (struct nn_network_bind){.height = info->height,
+                                    .width = info->width,
+                                    .channels = info->channels,
+                                    .classes = info->class_count,
+                                    .normalisation =
+                                        (enum nn_normalisation)start->spec.normalisation};
+}
+
+static enum nn_status factors_create(const struct trial_start *start, struct ground *ground,
+                                     struct nn_error *err)
+{
+    const struct nn_network_bind bind = bind_of(start, ground);
+    return nn_training_factors(&start->spec.training, ground->description, &bind, &ground->factors,
+                               &ground->n_factors, err);
 }
 
 static void fill_setup(const struct trial_start *start, const struct ground *ground,
                        struct nn_training_setup *setup)
 {
-    const struct nn_prepared_info *info = nn_prepared_info(ground->prepared);
     *setup = (struct nn_training_setup){
         .description = ground->description,
-        .bind = {.height = info->height,
-                 .width = info->width,
-                 .channels = info->channels,
-                 .classes = info->class_count,
-                 .normalisation = (enum nn_normalisation)start->spec.normalisation},
+        .bind = bind_of(start, ground),
         .prepared = ground->prepared,
         .options = start->spec.training,
+        .augmentation = start->spec.augmentation,
         .seed = start->spec.seed,
         .plain_operators = start->spec.operators == NN_OPERATORS_PLAIN,
         .kernels = nn_kernels_get(start->isa),
         .memory = ground->memory,
         .pool = ground->pool,
         .directory = ".",
+        .initial_weights = start->weights,
+        .initial_head = NN_MATCH_HEAD_REPLACED,
+        .frozen = ground->frozen.layers,
+        .n_frozen = ground->frozen.count,
+        .factors = ground->factors,
+        .n_factors = ground->n_factors,
         .resume = {start->resume[0], start->resume[1]},
         .core_build = start->core_build,
         .spec_digest = start->spec_digest,
@@ -212,6 +242,9 @@ static int train(struct trial_link *link, const struct trial_start *start)
     struct nn_error err = {0};
     int exit_status = TRIAL_EXIT_DONE;
     enum nn_status status = ground_create(link, start, &ground, &err);
+    if (status == NN_OK) {
+        status = factors_create(start, &ground, &err);
+    }
     if (status == NN_OK) {
         link->threads = start->threads;
         fill_setup(start, &ground, &setup);

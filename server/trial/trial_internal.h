@@ -44,7 +44,9 @@ void trial_say_hello(struct trial_link *link, json_t *facts);
 struct trial_spec {
     uint64_t seed;
     const json_t *network;
-    int normalisation; /* enum nn_normalisation */
+    const json_t *freeze; /* core/network/freeze.h */
+    int normalisation;    /* enum nn_normalisation */
+    struct nn_augmentation augmentation;
     struct nn_split_options split;
     struct nn_training_options training;
     int operators; /* enum nn_operators */
@@ -54,6 +56,7 @@ struct trial_spec {
 struct trial_start {
     struct trial_spec spec;
     const char *prepared;  /* file in the working directory */
+    const char *weights;   /* likewise, safetensors; NULL: it begins from the seed */
     const char *resume[2]; /* newest first */
     size_t threads, most_threads;
     uint64_t memory_bytes;

@@ -40,8 +40,8 @@ static void set_limits(struct worker_slot *slot, const json_t *resolved, int64_t
     slot->process.wall_clock_ms = limit_ms(limits, "seconds");
     slot->process.no_progress_ms = limit_ms(limits, "no_progress_seconds");
     slot->process.memory_bytes = memory_bytes;
-    slot->process.spawn.address_space =
-        address_space(memory_bytes, slot->trial.prepared.size, worker->cores);
+    slot->process.spawn.address_space = address_space(
+        memory_bytes, slot->trial.prepared.size + slot->trial.weights.size, worker->cores);
     slot->process.spawn.file_size = memory_bytes + (int64_t)1024 * MIB;
     slot->control.most_threads = threads > 0 && threads < worker->cores ? threads : worker->cores;
     worker_share_cores(worker);
@@ -76,10 +76,12 @@ static json_t *start_record(struct worker_slot *slot, json_t *resolved,
     worker_unlock(worker);
     slot->sent_threads = threads;
     spec_digest(slot, digest);
-    return json_pack("{s:O, s:s, s:o, s:I, s:I, s:I, s:s, s:s, s:s}", "trial", resolved, "prepared",
-                     "prepared", "resume", files, "threads", (json_int_t)threads, "most_threads",
-                     (json_int_t)most, "memory_bytes", (json_int_t)memory_limit(slot, resolved),
-                     "instruction_set", worker->environment.instruction_set, "core_build",
+    const char *weights = slot->trial.weights.id[0] ? "weights" : NULL;
+    return json_pack("{s:O, s:s, s:s?, s:o, s:I, s:I, s:I, s:s, s:s, s:s}", "trial", resolved,
+                     "prepared", "prepared", "weights", weights, "resume", files, "threads",
+                     (json_int_t)threads, "most_threads", (json_int_t)most, "memory_bytes",
+                     (json_int_t)memory_limit(slot, resolved), "instruction_set",
+                     worker->environment.instruction_set, "core_build",
                      worker->environment.core_build, "spec_digest", digest);
 }
 
@@ -95,6 +97,10 @@ static enum sv_status prepare(struct worker_slot *slot, json_t **out_start, stru
     set_limits(slot, resolved, memory_limit(slot, resolved));
     enum sv_status st = worker_slot_link_blob(slot, slot->trial.claim.project_id,
                                               &slot->trial.prepared, "prepared", err);
+    if (st == SV_OK && slot->trial.weights.id[0]) {
+        st = worker_slot_link_blob(slot, slot->trial.claim.project_id, &slot->trial.weights,
+                                   "weights", err);
+    }
     if (st == SV_OK) {
         st = worker_checkpoints_fetch(slot, resume, &n_resume, err);
     }

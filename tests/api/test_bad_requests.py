@@ -142,7 +142,7 @@ ROWS = [
     # Jobs.
     ("POST", "/v1/jobs", [], {}, 422, "invalid_field", None),
     ("POST", "/v1/jobs", {}, {}, 422, "invalid_field", "/kind"),
-    ("POST", "/v1/jobs", {"kind": "transfer_learning"}, {}, 422, "not_supported", "/kind"),
+    ("POST", "/v1/jobs", {"kind": "transfer_learning"}, {}, 422, "invalid_field", "/dataset"),
     ("POST", "/v1/jobs", {"kind": "solver_comparison"}, {}, 422, "invalid_field", "/dataset"),
     ("POST", "/v1/jobs", {"kind": "solver_comparison", "dataset": UNKNOWN_ID}, {}, 422, "invalid_field", "/dataset"),
     ("POST", "/v1/jobs", {"kind": "solver_comparison", "dataset": "' or 1=1 --"}, {}, 422, "invalid_field",

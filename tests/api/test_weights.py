@@ -301,8 +301,3 @@ def test_another_project_does_not_see_them(daemon):
         daemon.refused(method, f"/v1/weights/{theirs}{path}", 404, "not_found", json=body)
     assert not daemon.get("/v1/weights?search=theirs")["items"]
     assert declare_weights(daemon, "theirs", [{"name": "w"}])["state"] == "uploading"
-
-
-def test_jobs_do_not_start_from_weights_yet(daemon, dataset, weights):
-    daemon.refused("POST", "/v1/jobs", 422, "not_supported", "/weights",
-                   json={"kind": "solver_comparison", "dataset": dataset["id"], "weights": {"simple_cnn": weights["id"]}})

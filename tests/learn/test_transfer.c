@@ -168,7 +168,7 @@ static void frozen_runs_resume_to_the_bit(void **state)
 /* The last pattern that fits counts; a factor of 0 keeps what is learned, not the statistics. */
 static void factors_by_pattern(void **state)
 {
-    static const struct nn_layer_factor FACTORS[] = {{"*1", 0}, {"bn1", 0.5}, {"fc", 10}};
+    static const struct nn_layer_factor FACTORS[] = {{"*1", 0, 1}, {"bn1", 0.5, 1}, {"fc", 10, 1}};
     struct run_record record;
     struct run_plan plan = transfer_plan();
     (void)state;
@@ -180,7 +180,7 @@ static void factors_by_pattern(void **state)
         assert_int_equal(is_same(&pretrained, &record, TENSORS[i]), i < 2);
     }
     run_record_deinit(&record);
-    static const struct nn_layer_factor NOBODY[] = {{"block*", 2}};
+    static const struct nn_layer_factor NOBODY[] = {{"block*", 2, 1}};
     plan.factors = NOBODY;
     plan.n_factors = 1;
     run_do(&record, &target, &plan);
@@ -192,7 +192,7 @@ static void factors_by_pattern(void **state)
 /* A factor of 10 on the head is ten times the step, at the first step exactly. */
 static void a_factor_is_a_factor(void **state)
 {
-    static const struct nn_layer_factor TEN[] = {{"fc", 10}};
+    static const struct nn_layer_factor TEN[] = {{"fc", 10, 1}};
     static const char ONE_STEP[] = "{\"solver\": \"sgdm\", \"learning_rate\": %s, \"epochs\": 1, "
                                    "\"batch_size\": 96, \"l2\": 0}";
     char slow[160], fast[160];

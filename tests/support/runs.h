@@ -23,6 +23,7 @@ struct run_plan {
     size_t memory_cap;                    /* 0 = 256 MiB */
     size_t fail_at;                       /* the n-th allocation fails; 0 = none */
     const char *weights;                  /* initial weights, or NULL */
+    struct nn_augmentation augmentation;
     enum nn_normalisation normalisation;
     bool plain_operators;
     enum nn_match_head head; /* of the initial weights */

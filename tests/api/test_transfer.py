@@ -1,0 +1,122 @@
+"""Jobs that start from weights: whose numbers a trial begins with, what stays frozen, what is refused."""
+import json
+import os
+import pathlib
+import struct
+
+import numpy as np
+import pytest
+from conftest import ROOT, UNKNOWN_ID, declare_weights, safetensors, spec, upload_weights
+
+DATA = pathlib.Path(os.environ.get("ASSAY_TEST_DATA", ROOT / "../shared/data"))
+NETWORK = {"layers": [
+    {"name": "in", "kind": "image_input", "normalisation": "rescale_unit"},
+    {"name": "conv1", "kind": "convolution", "filters": 4, "kernel": 3}, {"name": "bn1", "kind": "batch_norm"},
+    {"name": "relu1", "kind": "relu"}, {"name": "fc", "kind": "fully_connected"}, {"name": "softmax", "kind": "softmax"}]}
+
+
+def tensors_of(content):
+    size = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:8 + size])
+    header.pop("__metadata__", None)
+    return {name: content[8 + size:][slice(*row["data_offsets"])] for name, row in header.items()}
+
+
+def network_of(daemon, trial):
+    answer = daemon.request("GET", f"/v1/trials/{trial['id']}/network")
+    assert answer.status_code == 200, answer.text
+    return tensors_of(answer.content)
+
+
+def some_weights(classes=7, seed=3):
+    """Weights of NETWORK for other classes than any data set here has."""
+    rng = np.random.default_rng(seed)
+    return {"conv1.weight": rng.normal(size=(4, 1, 3, 3)).astype("<f4"), "conv1.bias": rng.normal(size=4).astype("<f4"),
+            "bn1.weight": rng.normal(size=4).astype("<f4"), "bn1.bias": rng.normal(size=4).astype("<f4"),
+            "bn1.running_mean": rng.normal(size=4).astype("<f4"), "bn1.running_var": rng.uniform(1, 2, 4).astype("<f4"),
+            "fc.weight": rng.normal(size=(classes, 400)).astype("<f4"), "fc.bias": np.zeros(classes, "<f4")}
+
+
+@pytest.fixture(scope="module")
+def start(daemon):
+    made = upload_weights(daemon, safetensors(some_weights()), "for transfer")
+    assert made["state"] == "ready", made["error"]
+    return made
+
+
+def transfer(dataset, weights, **fields):
+    return {"kind": "transfer_learning", "dataset": dataset["id"], "network": NETWORK, "weights": weights["id"],
+            "training": {"epochs": 2}, **fields}
+
+
+def run(daemon, job):
+    made = daemon.submit(job)
+    trials = daemon.wait_job(made["id"])
+    assert all(t["state"] == "completed" for t in trials), [t.get("error") for t in trials]
+    return daemon.get(f"/v1/jobs/{made['id']}"), [daemon.get(f"/v1/trials/{t['id']}") for t in trials]
+
+
+def test_frozen_layers_keep_the_bits_of_the_weights(daemon, dataset, start):
+    job, trials = run(daemon, transfer(dataset, start, search={"parameters": {
+        "freeze": ["all_but_head", {"up_to": "conv1"}, "none"]}}))
+    given = {name: array.tobytes() for name, array in some_weights().items()}
+    same = [{name for name, data in network_of(daemon, trial).items() if data == given.get(name)} for trial in trials]
+    body = {name for name in given if not name.startswith("fc.")}
+    # The bias before a batch norm moves nothing, so its gradient is nothing but rounding.
+    assert [names - {"conv1.bias"} for names in same] == [body - {"conv1.bias"}, {"conv1.weight"}, set()]
+    assert "conv1.bias" in same[0] & same[1]
+    assert all(t["resolved"]["weights"] == start["digest"] for t in trials)
+    assert job["resolved"]["weights"] == start["id"] and job["resolved"]["training"]["head_learning_rate_factor"] == 10
+    assert job["kind"] == "transfer_learning" and job["headline_metric"] == "validation_accuracy"
+    daemon.refused("DELETE", f"/v1/weights/{start['id']}", 409, "conflict")
+
+
+def test_factors_of_zero_hold_layers_too(daemon, dataset, start):
+    job = transfer(dataset, start, training={"epochs": 1, "l2": 0, "layer_factors": [
+        {"layers": "conv*", "learning_rate_factor": 0}, {"layers": "bn1", "learning_rate_factor": 0}]})
+    given = {name: array.tobytes() for name, array in some_weights().items()}
+    found = network_of(daemon, run(daemon, job)[1][0])
+    assert {n for n in given if found[n] == given[n]} == {"conv1.weight", "conv1.bias", "bn1.weight", "bn1.bias"}
+
+
+def test_augmentation_changes_what_is_learnt_and_nothing_random(daemon, dataset, start):
+    job = transfer(dataset, start, search={"parameters": {"augmentation.x_reflection": [False, True]}},
+                   augmentation={"crop_padding": 2})
+    first, second = run(daemon, job)[1], run(daemon, job)[1]
+    networks = [network_of(daemon, t) for t in first]
+    assert networks == [network_of(daemon, t) for t in second]
+    assert networks[0] != networks[1]
+
+
+def test_what_does_not_fit_is_refused_with_the_reason(daemon, dataset, start):
+    def refused(code, pointer, status=422, **fields):
+        job = {**transfer(dataset, start), **fields}
+        return daemon.refused("POST", "/v1/jobs", status, code, pointer, json=job)
+
+    refused("invalid_field", "/weights", weights=UNKNOWN_ID)
+    refused("invalid_field", "/weights/other", weights={"other": start["id"]})
+    refused("invalid_field", "/freeze/up_to", freeze={"up_to": "conv2"})
+    refused("invalid_field", "/training/layer_factors/0/layers", training={"layer_factors": [{"layers": "features.*"}]})
+    deeper = {"layers": NETWORK["layers"][:4] + [{"name": "conv2", "kind": "convolution", "filters": 2, "kernel": 1}]
+              + NETWORK["layers"][4:]}
+    text = refused("invalid_field", "/weights", network=deeper)["detail"]
+    assert text.startswith("the weights do not fit the network: ") and "conv2.weight" in text, text
+    waiting = declare_weights(daemon, "not there yet", [{"name": "w"}])
+    refused("wrong_state", "/weights", status=409, weights=waiting["id"])
+
+
+def test_weights_of_another_project_are_none(daemon, dataset):
+    with daemon.database().cursor() as sql:
+        sql.execute("with p as (insert into project (id, name) values (gen_random_uuid(), 'other start') returning id)"
+                    " insert into weights (id, project_id, name, created_by)"
+                    " select gen_random_uuid(), p.id, 'theirs too', 'they' from p returning id")
+        theirs = sql.fetchone()[0].replace("-", "")
+    daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/weights",
+                   json=transfer(dataset, {"id": theirs}))
+
+
+def test_a_network_for_other_pictures_names_their_size(daemon, dataset, start):
+    problem = daemon.refused("POST", "/v1/jobs", 422, "invalid_network",
+                             json=spec(dataset, network={"name": "squeezenet1_1"}))
+    assert "224" in problem["detail"] and "12" in problem["detail"], problem
+    assert any("image_size" in issue["mend"] for issue in problem["issues"] if issue["mend"]), problem["issues"]

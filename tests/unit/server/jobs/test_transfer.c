@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * server/jobs: jobs that start from weights: defaults of transfer_learning, whose weights a trial
+ * gets, what is frozen, and every refusal with its pointer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/json/json.h"
+#include "server/jobs/jobs.h"
+#include "tests/support/cmocka_all.h"
+
+#define DATA      "0192a1b2c3d47e5f8a9b0c1d2e3f4a5b"
+#define FITS      "0192a1b2c3d47e5f8a9b0c1d2e3f0001"
+#define OTHER     "0192a1b2c3d47e5f8a9b0c1d2e3f0002"
+#define UPLOADING "0192a1b2c3d47e5f8a9b0c1d2e3f0003"
+#define ABSENT    "0192a1b2c3d47e5f8a9b0c1d2e3f0004"
+#define DIGEST    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+#define MINIMAL   "'kind': 'solver_comparison', 'dataset': '" DATA "'"
+#define TRANSFER  "'kind': 'transfer_learning', 'dataset': '" DATA "'"
+
+static struct jobs_dataset photos = {
+    .id = DATA, .height = 28, .width = 28, .channels = 3, .classes = 5, .train = 600, .test = 100};
+
+static enum sv_status find_dataset(void *ctx, const char *id, struct jobs_dataset *out_dataset,
+                                   struct sv_error *err)
+{
+    (void)err;
+    (void)id;
+    *out_dataset = *(const struct jobs_dataset *)ctx;
+    return SV_OK;
+}
+
+static enum sv_status find_weights(void *ctx, const char *id, const json_t *network,
+                                   const struct jobs_dataset *dataset,
+                                   struct jobs_weights *out_weights, struct sv_error *err)
+{
+    (void)ctx;
+    assert_true(json_is_object(network));
+    assert_int_equal(dataset->classes, 5);
+    if (strcmp(id, OTHER) == 0) {
+        return sv_fail(err, SV_ERR_INVALID_FIELD, "\"conv1.weight\" is missing");
+    }
+    if (strcmp(id, UPLOADING) == 0) {
+        return SV_ERR_WRONG_STATE;
+    }
+    if (strcmp(id, FITS) != 0) {
+        return SV_ERR_NOT_FOUND;
+    }
+    (void)snprintf(out_weights->id, sizeof out_weights->id, "%s", id);
+    (void)snprintf(out_weights->digest, sizeof out_weights->digest, "%s", DIGEST);
+    return SV_OK;
+}
+
+static const struct jobs_context context = {.find_dataset = find_dataset,
+                                            .find_weights = find_weights,
+                                            .ctx = &photos,
+                                            .max_trials = 100,
+                                            .trial_memory_bytes = (uint64_t)2 << 30};
+
+/* Single quotes stand for double ones, so that jobs read well here. */
+static enum sv_status try(const char *text, struct jobs_plan **out_plan, struct sv_error *err)
+{
+    char *copy = strdup(text);
+    json_t *submitted = NULL;
+    json_t *issues = NULL;
+    for (char *c = copy; *c; c++) {
+        *c = *c == '\'' ? '"' : *c;
+    }
+    assert_int_equal(jx_parse(copy, strlen(copy), NULL, &submitted, NULL), NN_OK);
+    free(copy);
+    enum sv_status st = jobs_resolve(submitted, &context, out_plan, &issues, err);
+    json_decref(submitted);
+    json_decref(issues);
+    return st;
+}
+
+static struct jobs_plan *resolve(const char *text)
+{
+    struct jobs_plan *plan = NULL;
+    struct sv_error err = {0};
+    enum sv_status st = try(text, &plan, &err);
+    if (st != SV_OK) {
+        fail_msg("%s: %s at %s: %s", text, sv_status_slug(st), err.pointer, err.text);
+    }
+    return plan;
+}
+
+static double number_at(const json_t *json, const char *path)
+{
+    return json_number_value(jx_path_get(json, path));
+}
+
+static const char *text_at(const json_t *json, const char *path)
+{
+    const char *text = json_string_value(jx_path_get(json, path));
+    return text ? text : "";
+}
+
+static void the_kind_has_the_defaults_of_its_experiment(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan =
+        resolve("{" TRANSFER ", 'network': {'name': 'squeezenet1_1', 'size': 0},"
+                " 'training': {'epochs': 7}}");
+    const json_t *trial = plan->trials[0].resolved;
+    assert_int_equal(plan->trial_count, 1);
+    assert_string_equal(plan->headline_metric, "validation_accuracy");
+    assert_string_equal(text_at(trial, "training.solver"), "sgdm");
+    assert_string_equal(text_at(trial, "training.shuffle"), "every_epoch");
+    assert_string_equal(text_at(trial, "freeze"), "none");
+    assert_true(number_at(trial, "training.learning_rate") == 0.001);
+    assert_true(number_at(trial, "training.head_learning_rate_factor") == 10);
+    assert_true(number_at(trial, "training.l2") == 0.0001);
+    assert_true(number_at(trial, "training.batch_size") == 32);
+    assert_true(number_at(trial, "training.epochs") == 7);
+    assert_true(json_is_null(json_object_get(trial, "weights")));
+    assert_int_equal(plan->start_count, 0);
+    jobs_plan_destroy(plan);
+}
+
+static void without_validation_the_test_part_is_the_headline(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan =
+        resolve("{" TRANSFER ", 'network': {'name': 'simple_cnn'}, 'split': {'train': 1}}");
+    assert_string_equal(plan->headline_metric, "test_accuracy");
+    jobs_plan_destroy(plan);
+}
+
+static void the_digest_of_the_weights_is_part_of_the_trial(void **state)
+{
+    (void)state;
+    struct jobs_plan *without = resolve("{" MINIMAL "}");
+    struct jobs_plan *all = resolve("{" MINIMAL ", 'weights': '" FITS "'}");
+    struct jobs_plan *named = resolve("{" MINIMAL ", 'weights': {'simple_cnn': '" FITS "'}}");
+    assert_string_equal(text_at(all->trials[0].resolved, "weights"), DIGEST);
+    assert_string_equal(all->trials[0].hash, named->trials[0].hash);
+    assert_string_not_equal(all->trials[0].hash, without->trials[0].hash);
+    assert_int_equal(all->start_count, 1);
+    assert_string_equal(all->starts[0].network, "simple_cnn");
+    assert_string_equal(all->starts[0].weights_id, FITS);
+    jobs_plan_destroy(without);
+    jobs_plan_destroy(all);
+    jobs_plan_destroy(named);
+}
+
+static void each_network_has_its_own_weights(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = resolve(
+        "{" TRANSFER ", 'network': {'dropout': 0.2, 'size': 0}, 'weights': {'mobilenet_v2': '" FITS
+        "'}, 'search': {'parameters': {'network.name': ['squeezenet1_1',"
+        " 'mobilenet_v2'], 'freeze': ['none', 'all_but_head',"
+        " {'up_to': 'classifier.0'}]}}}");
+    assert_int_equal(plan->trial_count, 6);
+    assert_int_equal(plan->start_count, 1);
+    for (size_t i = 0; i < 6; i++) {
+        assert_string_equal(text_at(plan->trials[i].resolved, "weights"), i < 3 ? "" : DIGEST);
+    }
+    assert_string_equal(text_at(plan->trials[4].resolved, "freeze"), "all_but_head");
+    assert_string_equal(text_at(plan->trials[5].resolved, "freeze.up_to"), "classifier.0");
+    jobs_plan_destroy(plan);
+}
+
+static const struct refusal {
+    const char *job, *pointer;
+    enum sv_status status;
+} refusals[] = {
+    {"{" MINIMAL ", 'weights': 3}", "/weights", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'weights': {'simple_cnn': 3}}", "/weights/simple_cnn", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'weights': 'none'}", "/weights", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'weights': '" ABSENT "'}", "/weights", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'weights': {'simple_cnn': '" ABSENT "'}}", "/weights/simple_cnn",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'weights': {'simple_cnn': '" UPLOADING "'}}", "/weights/simple_cnn",
+     SV_ERR_WRONG_STATE},
+    {"{" MINIMAL ", 'weights': {'simple_cnn': '" OTHER "'}}", "/weights/simple_cnn",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'weights': {'simple_cnn': '" FITS "', 'a/b': '" FITS "'}}", "/weights/a~1b",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'freeze': 'all'}", "/freeze", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'freeze': {'up_to': 3}}", "/freeze/up_to", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'freeze': {'up_to': 'relu9'}}", "/freeze/up_to", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'freeze': {'up_to': 'fc'}}", "/freeze/up_to", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'augmentation': {'rotation_degrees': 3}}", "/augmentation/rotation_degrees",
+     SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'augmentation': {'crop_padding': -1}}", "/augmentation/crop_padding",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'augmentation': {'crop_padding': 28}}", "/augmentation/crop_padding",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'head_learning_rate_factor': -1}}",
+     "/training/head_learning_rate_factor", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'layer_factors': [{'layers': 'conv*'}, {'layers': 'block*'}]}}",
+     "/training/layer_factors/1/layers", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'layer_factors': [{'learning_rate_factor': 2}]}}",
+     "/training/layer_factors/0/layers", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'layer_factors': [{'layers': '*', 'l2': 1}]}}",
+     "/training/layer_factors/0/l2", SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'freeze': ['none', 'some']}}}",
+     "/search/parameters/freeze/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'weights': ['" FITS "']}}}",
+     "/search/parameters/weights", SV_ERR_INVALID_FIELD},
+};
+
+static void every_refusal_names_its_field(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        struct jobs_plan *plan = NULL;
+        struct sv_error err = {0};
+        enum sv_status st = try(refusals[i].job, &plan, &err);
+        if (st != refusals[i].status || strcmp(err.pointer, refusals[i].pointer) != 0) {
+            fail_msg("%s: %s at \"%s\" (%s), not %s at \"%s\"", refusals[i].job, sv_status_slug(st),
+                     err.pointer, err.text, sv_status_slug(refusals[i].status),
+                     refusals[i].pointer);
+        }
+        assert_null(plan);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_kind_has_the_defaults_of_its_experiment),
+        cmocka_unit_test(without_validation_the_test_part_is_the_headline),
+        cmocka_unit_test(the_digest_of_the_weights_is_part_of_the_trial),
+        cmocka_unit_test(each_network_has_its_own_weights),
+        cmocka_unit_test(every_refusal_names_its_field),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
