@@ -27,8 +27,8 @@ size_t nn_conv2d_out_size(size_t size, size_t kernel, size_t stride, size_t pad_
 static bool is_bordered(const struct nn_conv2d *c)
 {
     return c->pad_top > 0 || c->pad_left > 0 ||
-           (c->out_height - 1) * c->stride_h + c->kernel_h > c->height ||
-           (c->out_width - 1) * c->stride_w + c->kernel_w > c->width;
+           (c->out_height - 1) * c->stride_h + nn_conv_span_h(c) > c->height ||
+           (c->out_width - 1) * c->stride_w + nn_conv_span_w(c) > c->width;
 }
 
 static enum nn_conv_way way_of(const struct nn_conv2d *c, size_t depth, bool bordered)
@@ -86,8 +86,8 @@ size_t nn_conv2d_chunks(const struct nn_conv2d *conv)
 
 bool nn_conv_mirrored(const struct nn_conv2d *c, struct nn_conv2d *out_mirrored)
 {
-    if (c->stride_h != 1 || c->stride_w != 1 || c->pad_top >= c->kernel_h ||
-        c->pad_left >= c->kernel_w) {
+    if (c->stride_h != 1 || c->stride_w != 1 || c->pad_top >= nn_conv_span_h(c) ||
+        c->pad_left >= nn_conv_span_w(c)) {
         return false;
     }
     *out_mirrored = (struct nn_conv2d){.batch = c->batch,
@@ -99,10 +99,12 @@ bool nn_conv_mirrored(const struct nn_conv2d *c, struct nn_conv2d *out_mirrored)
                                        .kernel_w = c->kernel_w,
                                        .stride_h = 1,
                                        .stride_w = 1,
-                                       .pad_top = c->kernel_h - 1 - c->pad_top,
-                                       .pad_left = c->kernel_w - 1 - c->pad_left,
+                                       .pad_top = nn_conv_span_h(c) - 1 - c->pad_top,
+                                       .pad_left = nn_conv_span_w(c) - 1 - c->pad_left,
                                        .out_height = c->height,
-                                       .out_width = c->width};
+                                       .out_width = c->width,
+                                       .dilation_h = c->dilation_h,
+                                       .dilation_w = c->dilation_w};
     return true;
 }
 

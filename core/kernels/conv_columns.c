@@ -39,6 +39,19 @@ static void copy_bordered(nn_real *dst, const nn_real *line, size_t ldx,
     memset(dst + (before + inside) * channels, 0, (n - before - inside) * channels * sizeof *dst);
 }
 
+/* A line of a window that begins at column `start - pad`. */
+static void copy_window(nn_real *dst, const nn_real *line, size_t ldx, const struct nn_conv2d *conv,
+                        size_t start)
+{
+    if (conv->dilation_w == 1) {
+        copy_bordered(dst, line, ldx, conv, start, conv->kernel_w);
+        return;
+    }
+    for (size_t v = 0; v < conv->kernel_w; v++) {
+        copy_bordered(dst + v * conv->channels, line, ldx, conv, start + v * conv->dilation_w, 1);
+    }
+}
+
 /* The image line that window line `start` (shifted by pad_top) lies on, or NULL. */
 static const nn_real *line_of(const struct nn_conv2d *conv, const nn_real *x, size_t ldx,
                               size_t image, size_t start)
@@ -56,10 +69,10 @@ void nn_conv_columns(const struct nn_conv2d *conv, size_t line, size_t end, cons
     for (; line < end; line++) {
         size_t image = line / conv->out_height, i = line % conv->out_height;
         for (size_t u = 0; u < conv->kernel_h; u++) {
-            const nn_real *src = line_of(conv, x, ldx, image, i * conv->stride_h + u);
+            size_t start = i * conv->stride_h + u * conv->dilation_h;
+            const nn_real *src = line_of(conv, x, ldx, image, start);
             for (size_t j = 0; j < conv->out_width; j++) {
-                copy_bordered(columns + j * depth + u * run, src, ldx, conv, j * conv->stride_w,
-                              conv->kernel_w);
+                copy_window(columns + j * depth + u * run, src, ldx, conv, j * conv->stride_w);
             }
         }
         columns += conv->out_width * depth;
@@ -71,9 +84,11 @@ void nn_conv_tap_columns(const struct nn_conv2d *conv, size_t line, size_t end, 
 {
     for (; line < end; line++) {
         size_t image = line / conv->out_height, i = line % conv->out_height;
-        const nn_real *src = line_of(conv, x, ldx, image, i * conv->stride_h + u);
+        const nn_real *src =
+            line_of(conv, x, ldx, image, i * conv->stride_h + u * conv->dilation_h);
         for (size_t j = 0; j < conv->out_width; j++, columns += conv->channels) {
-            copy_bordered(columns, src, ldx, conv, j * conv->stride_w + v, 1);
+            size_t start = j * conv->stride_w + v * conv->dilation_w;
+            copy_bordered(columns, src, ldx, conv, start, 1);
         }
     }
 }
@@ -88,12 +103,12 @@ struct nn_conv_part nn_conv_part_at(const struct nn_conv2d *conv, size_t line, s
 /* Pixels of a line of the bordered copy. */
 static size_t bordered_width(const struct nn_conv2d *conv)
 {
-    return (conv->out_width - 1) * conv->stride_w + conv->kernel_w;
+    return (conv->out_width - 1) * conv->stride_w + nn_conv_span_w(conv);
 }
 
 static size_t bordered_height(const struct nn_conv2d *conv, size_t lines)
 {
-    return (lines - 1) * conv->stride_h + conv->kernel_h;
+    return (lines - 1) * conv->stride_h + nn_conv_span_h(conv);
 }
 
 size_t nn_conv_scratch(const struct nn_conv2d *conv, const struct nn_conv_plan *plan)
@@ -121,7 +136,7 @@ static void fill_offsets(const struct nn_conv2d *conv, size_t width, size_t ldx,
     for (size_t u = 0; u < conv->kernel_h; u++) {
         for (size_t v = 0; v < conv->kernel_w; v++) {
             for (size_t c = 0; c < conv->channels; c++) {
-                *offsets++ = (u * width + v) * ldx + c;
+                *offsets++ = (u * conv->dilation_h * width + v * conv->dilation_w) * ldx + c;
             }
         }
     }

@@ -24,8 +24,8 @@ static struct nn_depthwise_args args_of(const struct nn_conv_chunk *chunk, struc
     args.x = window.x;
     args.x_row = conv->stride_h * window.line;
     args.x_column = conv->stride_w * window.ldx;
-    args.x_line = window.line;
-    args.ldx = window.ldx;
+    args.x_line = conv->dilation_h * window.line;
+    args.ldx = conv->dilation_w * window.ldx;
     return args;
 }
 
@@ -76,10 +76,12 @@ static struct nn_conv2d backward_of(const struct nn_conv2d *conv)
                               .kernel_w = conv->kernel_w,
                               .stride_h = 1,
                               .stride_w = 1,
-                              .pad_top = conv->kernel_h - 1 - conv->pad_top,
-                              .pad_left = conv->kernel_w - 1 - conv->pad_left,
+                              .pad_top = nn_conv_span_h(conv) - 1 - conv->pad_top,
+                              .pad_left = nn_conv_span_w(conv) - 1 - conv->pad_left,
                               .out_height = conv->height,
                               .out_width = conv->width,
+                              .dilation_h = conv->dilation_h,
+                              .dilation_w = conv->dilation_w,
                               .depthwise = true};
 }
 
@@ -111,8 +113,8 @@ static void spread_line(const struct input_run *p, nn_real *dst, size_t width,
 /* The lines of spread d_y that a part of d_x reads. */
 static void spread_part(const struct input_run *p, struct nn_conv_part part, nn_real *scratch)
 {
-    size_t width = p->back.out_width + p->back.kernel_w - 1;
-    for (size_t h = 0; h < part.lines + p->back.kernel_h - 1; h++) {
+    size_t width = p->back.out_width + nn_conv_span_w(&p->back) - 1;
+    for (size_t h = 0; h < part.lines + nn_conv_span_h(&p->back) - 1; h++) {
         size_t at = part.top + h, i = 0;
         bool there = at >= p->back.pad_top && (at - p->back.pad_top) % p->conv->stride_h == 0;
         if (there) {
@@ -143,8 +145,10 @@ static void input_chunk(void *ctx, size_t chunk, size_t lane)
         args.w = p->w;
         args.ldw = p->back.channels;
         args.ldy = p->ldd_x;
-        args.ldx = args.x_column = p->back.channels;
-        args.x_line = args.x_row = (p->back.out_width + p->back.kernel_w - 1) * p->back.channels;
+        args.x_column = p->back.channels;
+        args.x_row = (p->back.out_width + nn_conv_span_w(&p->back) - 1) * p->back.channels;
+        args.ldx = p->back.dilation_w * args.x_column;
+        args.x_line = p->back.dilation_h * args.x_row;
         args.accumulate = p->accumulate;
         p->exec->kernels->depthwise_forward(&args);
         line += part.lines;
@@ -155,8 +159,8 @@ size_t nn_conv_depthwise_input_scratch(const struct nn_conv2d *conv)
 {
     struct nn_conv2d back = backward_of(conv);
     struct nn_conv_plan plan = nn_conv_plan_of(&back);
-    size_t lines = nn_min(plan.chunk_lines, back.out_height) + back.kernel_h - 1;
-    size_t width = back.out_width + back.kernel_w - 1;
+    size_t lines = nn_min(plan.chunk_lines, back.out_height) + nn_conv_span_h(&back) - 1;
+    size_t width = back.out_width + nn_conv_span_w(&back) - 1;
     return plan.chunks > 0 ? nn_bytes(lines * width * back.channels, sizeof(nn_real)) : 0;
 }
 

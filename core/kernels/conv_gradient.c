@@ -252,12 +252,12 @@ static void add_window(const struct input_run *p, nn_real *d_x, const nn_real *c
 {
     const struct nn_conv2d *c = p->conv;
     for (size_t u = 0; u < c->kernel_h; u++) {
-        size_t h = i * c->stride_h + u;
+        size_t h = i * c->stride_h + u * c->dilation_h;
         if (h < c->pad_top || h - c->pad_top >= c->height) {
             continue;
         }
         for (size_t v = 0; v < c->kernel_w; v++) {
-            size_t q = j * c->stride_w + v;
+            size_t q = j * c->stride_w + v * c->dilation_w;
             if (q < c->pad_left || q - c->pad_left >= c->width) {
                 continue;
             }

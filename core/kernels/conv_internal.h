@@ -27,6 +27,17 @@ struct nn_conv_plan {
     bool bordered; /* some window hangs over the edge of the image */
 };
 
+/* Pixels that a window spans. */
+static inline size_t nn_conv_span_h(const struct nn_conv2d *conv)
+{
+    return (conv->kernel_h - 1) * conv->dilation_h + 1;
+}
+
+static inline size_t nn_conv_span_w(const struct nn_conv2d *conv)
+{
+    return (conv->kernel_w - 1) * conv->dilation_w + 1;
+}
+
 struct nn_conv_plan nn_conv_plan_of(const struct nn_conv2d *conv);
 
 /* Bytes of scratch of one chunk: columns, or an image part with its border. */

@@ -2,14 +2,15 @@
  *
  * Two-dimensional convolution (cross-correlation, as in every framework), any kernel, stride and
  * padding with zeros:
- *     y[n,i,j,o] = bias[o] + sum over u,v,c of x[n, i*sh + u - pt, j*sw + v - pl, c] * w[u,v,c,o]
+ *     y[n,i,j,o] = bias[o] + sum over u,v,c of x[n, i*sh + u*dh - pt, j*sw + v*dw - pl, c] *
+ * w[u,v,c,o]
  *
  * x   [batch * height * width, channels]          w [kernel_h, kernel_w, channels, filters]
  * y   [batch * out_height * out_width, filters]   dense, filters fastest
  *
  * depthwise: each channel has one filter of its own, so filters = channels and
- *     y[n,i,j,c] = bias[c] + sum over u,v of x[n, i*sh + u - pt, j*sw + v - pl, c] * w[u,v,c]
- * with w [kernel_h, kernel_w, channels] and padding smaller than the kernel.
+ *     y[n,i,j,c] = bias[c] + sum over u,v of x[n, i*sh + u*dh - pt, j*sw + v*dw - pl, c] * w[u,v,c]
+ * with w [kernel_h, kernel_w, channels] and padding smaller than the window.
  */
 #ifndef NN_KERNELS_CONVOLUTION_H
 #define NN_KERNELS_CONVOLUTION_H
@@ -23,10 +24,12 @@ struct nn_conv2d {
     size_t stride_h, stride_w;
     size_t pad_top, pad_left; /* padding below and right follows from the output size */
     size_t out_height, out_width;
+    size_t dilation_h, dilation_w; /* pixels from one tap to the next */
     bool depthwise;
 };
 
-/* (size + pad_before + pad_after - kernel) / stride + 1, 0 when the kernel does not fit. */
+/* (size + pad_before + pad_after - kernel) / stride + 1, 0 when the kernel does not fit; kernel:
+ * pixels that a window spans. */
 size_t nn_conv2d_out_size(size_t size, size_t kernel, size_t stride, size_t pad_before,
                           size_t pad_after);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolution: any kernel, stride and padding with zeros, dilation 1; depthwise with as many groups
+ * convolution: any kernel, stride, dilation and padding with zeros; depthwise with as many groups
  * as channels (o = c, no sum over channels).
  *     y[n,i,j,o] = b[o] + sum over u,v,c of x[n, i*s + u - p, j*s + v - p, c] * w[u,v,c,o]
  * The weight is kept as [KH, KW, I, O], filters fastest. The ReLU behind it, if any, is the
@@ -36,6 +36,16 @@ static const struct jx_field FIELDS[] = {
      .required = true,
      .doc = "size of the window, one number or [height, width]"},
     NN_WINDOW_FIELDS(struct options, window, "1 if left out"),
+    {.name = "dilation",
+     .type = JX_INTS,
+     .offset = offsetof(struct options, window.dilation),
+     .min = 1,
+     .max = 1048576,
+     .max_items = 2,
+     .scalar_too = true,
+     .fallback = "[]",
+     .doc = "pixels from one tap of the window to the next, one number or [height, width]; 1 if "
+            "left out"},
     {.name = "groups",
      .type = JX_SIZE,
      .offset = offsetof(struct options, groups),
@@ -83,9 +93,10 @@ static enum nn_status check_groups(const struct options *options, size_t filters
             issue, "groups", "give groups and filters the number of channels, or leave groups out",
             "%zu groups and %zu filters on %zu channels", options->groups, filters, channels);
     }
-    if (w->pad_top >= w->kernel_h || w->pad_left >= w->kernel_w) {
+    if (w->pad_top > (w->kernel_h - 1) * w->dilation_h ||
+        w->pad_left > (w->kernel_w - 1) * w->dilation_w) {
         return nn_layer_refuse(issue, "padding", "use less padding",
-                               "with groups the padding must be smaller than the kernel");
+                               "with groups the padding must be smaller than the window");
     }
     return NN_OK;
 }
@@ -159,6 +170,8 @@ struct nn_conv2d nn_convolution_sizes(const struct nn_pass *pass, size_t batch)
         .pad_left = w.pad_left,
         .out_height = w.out_height,
         .out_width = w.out_width,
+        .dilation_h = w.dilation_h,
+        .dilation_w = w.dilation_w,
         .depthwise = options->groups > 1,
     };
 }

@@ -165,6 +165,15 @@ enum nn_status nn_window_plan(const struct nn_window_options *options, size_t de
 {
     struct nn_window w = {.kernel_h = side(&options->kernel, 0, 1),
                           .kernel_w = side(&options->kernel, 1, 1)};
+    w.dilation_h = side(&options->dilation, 0, 1);
+    w.dilation_w = side(&options->dilation, 1, 1);
+    size_t span_h, span_w; /* pixels that a window covers */
+    if (!nn_size_mul(w.kernel_h - 1, w.dilation_h, &span_h) ||
+        !nn_size_mul(w.kernel_w - 1, w.dilation_w, &span_w)) {
+        return nn_layer_refuse(issue, "dilation", "make it smaller", "the dilation is too large");
+    }
+    span_h++;
+    span_w++;
     w.stride_h = side(&options->stride, 0, default_stride > 0 ? default_stride : w.kernel_h);
     w.stride_w = side(&options->stride, 1, default_stride > 0 ? default_stride : w.kernel_w);
     enum nn_status status = set_padding(options, &w, issue);
@@ -176,13 +185,13 @@ enum nn_status nn_window_plan(const struct nn_window_options *options, size_t de
             return nn_layer_refuse(issue, "padding", "leave one of the two out",
                                    "padding and same_padding are both given");
         }
-        same_padding(in.height, w.kernel_h, w.stride_h, &w.pad_top, &w.pad_bottom);
-        same_padding(in.width, w.kernel_w, w.stride_w, &w.pad_left, &w.pad_right);
+        same_padding(in.height, span_h, w.stride_h, &w.pad_top, &w.pad_bottom);
+        same_padding(in.width, span_w, w.stride_w, &w.pad_left, &w.pad_right);
     }
-    w.out_height = window_count(in.height, w.kernel_h, w.stride_h,
-                                (size_t[2]){w.pad_top, w.pad_bottom}, options->ceil_mode);
-    w.out_width = window_count(in.width, w.kernel_w, w.stride_w,
-                               (size_t[2]){w.pad_left, w.pad_right}, options->ceil_mode);
+    w.out_height = window_count(in.height, span_h, w.stride_h, (size_t[2]){w.pad_top, w.pad_bottom},
+                                options->ceil_mode);
+    w.out_width = window_count(in.width, span_w, w.stride_w, (size_t[2]){w.pad_left, w.pad_right},
+                               options->ceil_mode);
     if (w.out_height == 0 || w.out_width == 0) {
         return nn_layer_refuse(issue, "kernel", "make the kernel smaller or the padding larger",
                                "the %zux%zu kernel does not fit the %zux%zu image", w.kernel_h,

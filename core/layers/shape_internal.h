@@ -16,15 +16,16 @@ NN_MUST_CHECK bool nn_layer_count(const size_t extent[4], size_t *out);
 
 /* A window that slides over an image: options and what follows from them. */
 struct nn_window_options {
-    struct jx_ints kernel;  /* [side] or [height, width] */
-    struct jx_ints stride;  /* likewise; none: 1, or for pools the kernel */
-    struct jx_ints padding; /* [all], [height, width] or [top, bottom, left, right] */
-    bool same_padding;      /* output = input / stride, rounded up */
-    bool ceil_mode;         /* a window that hangs over the end counts */
+    struct jx_ints kernel;   /* [side] or [height, width] */
+    struct jx_ints stride;   /* likewise; none: 1, or for pools the kernel */
+    struct jx_ints padding;  /* [all], [height, width] or [top, bottom, left, right] */
+    struct jx_ints dilation; /* [side] or [height, width]; none: 1 */
+    bool same_padding;       /* output = input / stride, rounded up */
+    bool ceil_mode;          /* a window that hangs over the end counts */
 };
 
 struct nn_window {
-    size_t kernel_h, kernel_w, stride_h, stride_w;
+    size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
     size_t pad_top, pad_bottom, pad_left, pad_right;
     size_t out_height, out_width;
 };

@@ -63,8 +63,8 @@ static const char *lacking(const struct onnx_case *c)
     if (c->inputs[0].rank != 4) {
         return "three-dimensional images";
     }
-    if (!all_ones(onnx_attribute(c, "dilations"))) {
-        return "dilation";
+    if (strcmp(c->op, "Conv") != 0 && !all_ones(onnx_attribute(c, "dilations"))) {
+        return "pooling with dilation";
     }
     if (onnx_integer(c, "training_mode", 0) != 0) {
         return "batch norm whose running variance is the biased one";
@@ -199,6 +199,9 @@ static json_t *layer_of(const struct onnx_case *c)
     if (strcmp(c->op, "Conv") == 0) {
         kind = "convolution";
         set_window(c, layer);
+        if (onnx_attribute(c, "dilations")) {
+            set_list(layer, "dilation", onnx_attribute(c, "dilations"));
+        }
         (void)json_object_set_new(layer, "filters", json_integer((json_int_t)c->inputs[1].dims[0]));
         (void)json_object_set_new(layer, "groups", json_integer(onnx_integer(c, "group", 1)));
         (void)json_object_set_new(layer, "bias", json_boolean(c->n_inputs > 2));

@@ -25,8 +25,8 @@ static void for_each_term(const struct nn_conv2d *c, term_fn fn, void *ctx)
         size_t j = p % c->out_width, i = p / c->out_width % c->out_height;
         size_t n = p / c->out_width / c->out_height;
         for (size_t t = 0; t < c->kernel_h * c->kernel_w; t++) {
-            long h = (long)(i * c->stride_h + t / c->kernel_w) - (long)c->pad_top;
-            long v = (long)(j * c->stride_w + t % c->kernel_w) - (long)c->pad_left;
+            long h = (long)(i * c->stride_h + t / c->kernel_w * c->dilation_h) - (long)c->pad_top;
+            long v = (long)(j * c->stride_w + t % c->kernel_w * c->dilation_w) - (long)c->pad_left;
             if (h >= 0 && v >= 0 && h < (long)c->height && v < (long)c->width) {
                 fn(ctx, (struct term){(n * c->height + (size_t)h) * c->width + (size_t)v, t, p});
             }

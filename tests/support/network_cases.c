@@ -41,6 +41,18 @@ const struct test_network_case test_network_cases[] = {
      "{'name': 'c', 'kind': 'convolution', 'filters': 4, 'groups': 4, 'kernel': [3, 2],"
      " 'stride': 2, 'padding': [1, 0, 1, 1]}, {'name': 'n', 'kind': 'batch_norm'}," FC,
      NULL, NULL, false},
+    {"convolution, dilated", IMAGE(7, 6, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 3, 'dilation': [2, 1],"
+     " 'padding': [2, 1]}," FC,
+     NULL, NULL, false},
+    {"convolution, dilated, stride 2", IMAGE(7, 6, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 2, 'dilation': 3, 'stride': 2,"
+     " 'padding': 1}," FC,
+     NULL, NULL, false},
+    {"convolution, depthwise and dilated", IMAGE(7, 6, 3),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'groups': 3, 'kernel': 3,"
+     " 'dilation': 2, 'same_padding': true}," FC,
+     NULL, NULL, false},
     {"two convolutions", IMAGE(6, 6, 1),
      "{'name': 'a', 'kind': 'convolution', 'filters': 3, 'kernel': 3, 'same_padding': true},"
      "{'name': 'b', 'kind': 'convolution', 'filters': 2, 'kernel': 2, 'stride': 2}," FC,

@@ -36,15 +36,23 @@ static const size_t SHAPES[][13] = {
     {4, 3, 3, 70, 70, 1, 1, 1, 1, 0, 0, 0, 0},
     {2, 8, 9, 33, 33, 2, 7, 3, 1, 0, 3, 0, 3}, /* lines that no window reads */
 };
+#define SHAPE_COUNT     (sizeof SHAPES / sizeof *SHAPES)
 #define FIRST_DEPTHWISE 18
 
+/* Every shape, then every shape again with dilation, as far as the window then fits. */
 static struct nn_conv2d shape_at(size_t i)
 {
-    const size_t *s = SHAPES[i];
-    struct nn_conv2d conv = {s[0], s[1], s[2], s[3],  s[4], s[5], s[6],
-                             s[7], s[8], s[9], s[10], 0,    0,    i >= FIRST_DEPTHWISE};
-    conv.out_height = nn_conv2d_out_size(s[1], s[5], s[7], s[9], s[11]);
-    conv.out_width = nn_conv2d_out_size(s[2], s[6], s[8], s[10], s[12]);
+    const size_t *s = SHAPES[i % SHAPE_COUNT];
+    struct nn_conv2d conv = {
+        s[0], s[1], s[2],  s[3], s[4], s[5], s[6], s[7],
+        s[8], s[9], s[10], 0,    0,    1,    1,    i % SHAPE_COUNT >= FIRST_DEPTHWISE};
+    if (i >= SHAPE_COUNT && s[1] + s[9] >= 2 * s[5] && s[2] + s[10] >= 3 * s[6]) {
+        conv.dilation_h = 2;
+        conv.dilation_w = i % 2 ? 3 : 1;
+    }
+    size_t span_h = (s[5] - 1) * conv.dilation_h + 1, span_w = (s[6] - 1) * conv.dilation_w + 1;
+    conv.out_height = nn_conv2d_out_size(s[1], span_h, s[7], s[9], s[11]);
+    conv.out_width = nn_conv2d_out_size(s[2], span_w, s[8], s[10], s[12]);
     return conv;
 }
 
@@ -69,7 +77,7 @@ static struct fields fields_of(struct numeric *t, size_t i)
 
 static size_t shape_count(void)
 {
-    return sizeof SHAPES / sizeof *SHAPES;
+    return 2 * SHAPE_COUNT;
 }
 
 static void forward_with(struct numeric *t, size_t i, bool bias, bool relu)
@@ -99,7 +107,7 @@ static void forward(struct numeric *t)
 static void moments_on_the_way(struct numeric *t)
 {
     for (size_t i = 0; i < shape_count(); i++) {
-        if (SHAPES[i][0] == 0) {
+        if (shape_at(i).batch == 0) {
             continue;
         }
         struct fields f = fields_of(t, i);
