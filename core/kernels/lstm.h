@@ -32,7 +32,7 @@ size_t nn_lstm_storage(size_t inputs, size_t units, size_t sequences, size_t row
 void nn_lstm_forward(const struct nn_exec *exec, const struct nn_lstm *lstm);
 
 /* Bytes of the exec's workspace for at most so many rows, backward. */
-size_t nn_lstm_workspace(size_t inputs, size_t units, size_t rows);
+size_t nn_lstm_workspace(size_t units, size_t rows);
 
 /* Of the loss by what a layer read. Gradients of parameters are added to, NULL: not wanted. */
 struct nn_lstm_gradient {

@@ -23,3 +23,14 @@ struct nn_panels nn_panels_pack(nn_real *storage, const nn_real *b, size_t ldb, 
     }
     return panels;
 }
+
+void nn_panel_multiply(const struct nn_exec *exec, const struct nn_panel *panel,
+                       struct nn_tile_args args)
+{
+    args.n = panel->columns;
+    args.b = panel->data;
+    args.ldb = panel->width;
+    args.x_step = 1;
+    args.b_padded = true;
+    exec->kernels->gemm_tile(&args);
+}

@@ -8,6 +8,7 @@
 #define NN_KERNELS_PANELS_INTERNAL_H
 
 #include "core/kernels/chunks_internal.h"
+#include "core/kernels/table.h"
 
 #define NN_STRIP_LINES 3
 
@@ -46,5 +47,9 @@ static inline struct nn_panel nn_panel_at(const struct nn_panels *panels, size_t
 /* storage: nn_panels_count numbers, 64-byte aligned. */
 struct nn_panels nn_panels_pack(nn_real *storage, const nn_real *b, size_t ldb, bool transpose_b,
                                 size_t k, size_t n);
+
+/* y [m, columns of the panel] = x [m, k] panel, with the other fields of args as they are given. */
+void nn_panel_multiply(const struct nn_exec *exec, const struct nn_panel *panel,
+                       struct nn_tile_args args);
 
 #endif

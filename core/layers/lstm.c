@@ -149,7 +149,7 @@ static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_p
     bool trains = nn_placed_trains(pass->layers[0]);
     out->saved_bytes = nn_bytes(rows * GATES * units) + states * nn_bytes(rows * units);
     out->scratch_bytes = nn_bytes(nn_lstm_storage(inputs, units, pass->max_samples, rows));
-    out->workspace_bytes = nn_lstm_workspace(inputs, units, rows);
+    out->workspace_bytes = nn_lstm_workspace(units, rows);
     out->needs_input = trains;
     out->needs_output = trains && !gives_last(pass);
 }

@@ -151,7 +151,7 @@ static void check_backward(struct numeric *t, const struct layer *p)
     g.d_w_ih = d_w_ih.data;
     g.d_w_hh = d_w_hh.data;
     g.d_bias = d_bias.data;
-    numeric_workspace(t, nn_lstm_workspace(s->inputs, s->units, p->rows));
+    numeric_workspace(t, nn_lstm_workspace(s->units, p->rows));
     nn_lstm_backward(&t->exec, &p->l, &g);
     numeric_compare(t, d_x, ref.d_x, 0, "lstm d_x units=%zu rows=%zu", s->units, p->rows);
     numeric_compare(t, d_w_ih, ref.d_w_ih, 0, "lstm d_w_ih units=%zu", s->units);
