@@ -36,6 +36,7 @@ static const struct role ROLES[] = {
     {"work", app_work_main, "a worker pool alone"},
     {"submit", cli_submit_main, "submit a job; --watch shows its progress and results"},
     {"dataset", cli_dataset_main, "create, list or show data sets"},
+    {"weights", cli_weights_main, "create, list or show pretrained weights"},
     {"list", cli_list_main, "list jobs"},
     {"show", cli_show_main, "show a job with its trials"},
     {"cancel", cli_cancel_main, "cancel a job"},

@@ -10,6 +10,7 @@ enum cli_exit { CLI_EXIT_OK = 0, CLI_EXIT_FAILED = 1, CLI_EXIT_USAGE = 2 };
 
 int cli_submit_main(int argc, char **argv);
 int cli_dataset_main(int argc, char **argv);
+int cli_weights_main(int argc, char **argv);
 int cli_list_main(int argc, char **argv);
 int cli_show_main(int argc, char **argv);
 int cli_cancel_main(int argc, char **argv);

@@ -7,10 +7,12 @@ import pathlib
 import pickle
 import secrets
 import struct
+import subprocess
 import zipfile
 
 import numpy as np
 import pytest
+from assay import BINARY
 from conftest import (ROOT, TENSOR_TYPES, UNKNOWN_ID, declare_weights, safetensors, some_tensors, upload_weights,
                       wait_weights)
 
@@ -301,3 +303,20 @@ def test_another_project_does_not_see_them(daemon):
         daemon.refused(method, f"/v1/weights/{theirs}{path}", 404, "not_found", json=body)
     assert not daemon.get("/v1/weights?search=theirs")["items"]
     assert declare_weights(daemon, "theirs", [{"name": "w"}])["state"] == "uploading"
+
+
+def test_the_command_line_brings_weights_in(daemon, tmp_path):
+    def run(*arguments):
+        return subprocess.run([BINARY, "weights", *arguments, "--server", daemon.url], capture_output=True, text=True, timeout=120)
+
+    good, bad = tmp_path / "good.safetensors", tmp_path / "bad.pth"
+    good.write_bytes(safetensors(some_tensors(3)))
+    bad.write_bytes(HOSTILE["a pickle that runs a command"])
+    made = run("create", str(good), "--licence", "BSD", "--origin", "a test")
+    assert made.returncode == 0, made.stderr
+    shown = json.loads(run("show", made.stdout.strip()).stdout)
+    assert (shown["name"], shown["licence"], shown["origin"], shown["state"]) == (good.name, "BSD", "a test", "ready")
+    assert good.name in run("list").stdout
+    refused = run("create", str(bad), "--name", "bad ones")
+    assert refused.returncode == 1 and "the weights are refused: " in refused.stderr and not refused.stdout
+    assert run("create", str(tmp_path / "nothing")).returncode == 2 and run("melt").returncode == 2
