@@ -112,6 +112,7 @@ def test_bulk_by_a_filter(daemon, dataset):
 
     assert bulk("archive", label="by filter") == made[:2]
     assert bulk("cancel", search="FILTERED") == made[2:]
+    daemon.wait_job(made[2])  # it may have been at work before it was paused
     assert bulk("cancel", search="filtered", state="cancelled") == made[2:]  # repeating is harmless
     assert bulk("unarchive", label="by filter", archived=True) == made[:2]
     assert bulk("cancel", label="nobody has this") == []
