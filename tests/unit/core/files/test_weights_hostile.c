@@ -139,6 +139,32 @@ static void a_good_stream_is_read(void **state)
     expect(&file, NN_OK, NULL);
 }
 
+/* Python 2 made an OrderedDict of a list of lists, and counted its values from 1. */
+static void pairs_of_python_2_are_read(void **state)
+{
+    (void)state;
+    struct bytes pickle = {0};
+    struct bytes tail = one_storage();
+    put_text(&pickle, "\x80\x02"
+                      "ccollections\nOrderedDict\nq\x01]q\x02]q\x03(U\x01wq\x04");
+    put_tensor(&pickle, "k", "\x8a\x01\x04", "K\x01(\x8a\x01\x03t(K\x01t");
+    put_text(&pickle, "ea\x85Rq\x05.");
+    struct bytes file = stream_of(pickle.data, pickle.size, tail.data, tail.size);
+    struct nn_weights *weights = NULL;
+    nn_real values[3];
+    assert_int_equal(nn_weights_open_bytes(file.data, file.size, NULL, &weights, NULL), NN_OK);
+    assert_int_equal(nn_weights_count(weights), 1);
+    nn_file_tensor_read(nn_weights_find(weights, "w"), values);
+    assert_true(values[0] == 2 && values[2] == 4);
+    nn_weights_close(weights);
+    free(pickle.data);
+    free(tail.data);
+    free(file.data);
+    EXPECT_PICKLE("ccollections\nOrderedDict\n](]K\x01"
+                  "ae\x85R.",
+                  "no pairs");
+}
+
 static void nothing_is_called(void **state)
 {
     (void)state;
@@ -530,6 +556,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_stream_is_read),
+        cmocka_unit_test(pairs_of_python_2_are_read),
         cmocka_unit_test(nothing_is_called),
         cmocka_unit_test(every_other_opcode_is_refused),
         cmocka_unit_test(stacks_and_memos_are_checked),
