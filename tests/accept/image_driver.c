@@ -5,8 +5,9 @@
  *   image_driver infer NETWORK WEIGHTS INPUT BATCH SIZE CLASSES OPERATORS LAYERS OUTPUT
  *       weights: any known format; input: normalised float32, BATCH x SIZE x SIZE x 3, raw; layers:
  *       names joined by commas, or "". Writes the scores raw, prints the figures of the layers.
- *   image_driver train NETWORK BATCH SIZE CLASSES STEPS OPERATORS
+ *   image_driver train NETWORK BATCH SIZE CLASSES STEPS OPERATORS [head]
  *       steps of sgdm on made-up images, one thread; prints seconds and the profile of the passes.
+ *       head: all layers but the head are frozen.
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct net {
     size_t batch, size, classes;
     const char *kept[LAYERS_MAX];
     size_t n_kept;
+    enum nn_freeze freeze;
 };
 
 static int complain(const char *what, const struct nn_error *err)
@@ -41,7 +43,7 @@ static enum nn_status net_open(struct net *net, const char *name, const char *op
     json_t *spec = json_pack("{s:s, s:i}", "name", name, "size", (int)net->size);
     const struct nn_network_bind bind = {
         .height = net->size, .width = net->size, .channels = 3, .classes = net->classes};
-    const struct nn_network_options options = {
+    struct nn_network_options options = {
         .max_batch = net->batch,
         .phase = phase,
         .kept = net->kept,
@@ -49,9 +51,15 @@ static enum nn_status net_open(struct net *net, const char *name, const char *op
         .operators = strcmp(operators, "plain") == 0 ? NN_OPERATORS_PLAIN : NN_OPERATORS_OPTIMISED};
     enum nn_status status = nn_description_parse(spec, &net->description, err);
     json_decref(spec);
-    return status == NN_OK
-               ? nn_network_create(net->description, &bind, &options, &net->network, err)
-               : status;
+    if (status == NN_OK) {
+        status = nn_description_frozen(net->description, net->freeze, NULL, &options.frozen,
+                                       &options.n_frozen, err);
+    }
+    if (status == NN_OK) {
+        status = nn_network_create(net->description, &bind, &options, &net->network, err);
+    }
+    free((void *)(uintptr_t)options.frozen);
+    return status;
 }
 
 static void net_close(struct net *net)
@@ -193,9 +201,10 @@ static void one_step(struct net *net, struct step *s, size_t number)
     }
 }
 
-static int train(char **argv)
+static int train(char **argv, bool head_only)
 {
-    struct net net = {.batch = strtoul(argv[1], NULL, 10),
+    struct net net = {.freeze = head_only ? NN_FREEZE_ALL_BUT_HEAD : NN_FREEZE_NONE,
+                      .batch = strtoul(argv[1], NULL, 10),
                       .size = strtoul(argv[2], NULL, 10),
                       .classes = strtoul(argv[3], NULL, 10)};
     size_t steps = strtoul(argv[4], NULL, 10), n;
@@ -242,8 +251,9 @@ int main(int argc, char **argv)
     if (argc == 11 && strcmp(argv[1], "infer") == 0) {
         return infer(argv + 2);
     }
-    if (argc == 8 && strcmp(argv[1], "train") == 0) {
-        return train(argv + 2);
+    bool head = argc == 9 && strcmp(argv[8], "head") == 0;
+    if ((argc == 8 || head) && strcmp(argv[1], "train") == 0) {
+        return train(argv + 2, head);
     }
     (void)fprintf(stderr, "usage: see the head of image_driver.c\n");
     return 2;
