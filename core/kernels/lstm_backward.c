@@ -9,9 +9,11 @@
 #include "core/kernels/matrix.h"
 #include "core/kernels/table.h"
 
-#define WEIGHT_ROWS ((size_t)80) /* rows of a weight's gradient at a time */
-#define WEIGHT_DEPTH                                                                               \
-    ((size_t)512) /* terms of its sum, so that their part of d_z stays in the cache */
+/* Rows of a weight's gradient at a time, and terms of their sum: that part of d_z stays in the
+ * cache.
+ */
+#define WEIGHT_ROWS  ((size_t)80)
+#define WEIGHT_DEPTH ((size_t)256)
 
 /* ---- steps ---- */
 
