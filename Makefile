@@ -28,7 +28,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmis
         -Wvla -Wundef -Wformat=2 -Wcast-qual
 WERROR ?=
 PACKAGES := libmicrohttpd jansson openblas libpq libarchive libjpeg libpng libwebp libwebpdemux \
-            libseccomp libcurl zlib
+            libseccomp libcurl zlib lua5.4
 DEP_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null | sed 's/-I\/usr\/include\/postgresql/-isystem &/;s/-isystem -I/-isystem /')
 LIBS = $(shell pkg-config --libs $(PACKAGES)) -lpthread -lm
 CMOCKA_LIBS = $(shell pkg-config --libs cmocka)

@@ -1,0 +1,3 @@
+local sum = 0
+for i, p in ipairs(predictions) do sum = sum + p[targets[i]] end
+return sum / #predictions
