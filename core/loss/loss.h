@@ -39,6 +39,8 @@ struct nn_loss_rows {
     float *probability;  /* of the predicted class */
 };
 void nn_loss_evaluate(const struct nn_loss_batch *batch, const struct nn_loss_rows *out_rows);
+/* softmax(logits): out [rows, classes], dense; equal to the above's probability where predicted. */
+void nn_loss_probabilities(const struct nn_loss_batch *batch, float *out);
 
 /* ---- regression ---- */
 

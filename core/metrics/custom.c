@@ -39,8 +39,6 @@ const struct jx_field nn_custom_fields[] = {
      .doc = "which values are better"},
     JX_END,
 };
-const struct jx_field nn_custom_item = {
-    .name = "metric", .type = JX_OBJECT, .fields = nn_custom_fields};
 
 static bool is_letter(char c)
 {

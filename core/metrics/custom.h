@@ -47,10 +47,8 @@ struct nn_custom_metric {
     int direction;   /* enum nn_direction */
 };
 
-/* One item of `custom_metrics`, and the row of the list for a table that has it (offset 0, to be
- * copied): a list of at most NN_CUSTOM_MAX. */
+/* One item of `custom_metrics`, a list of at most NN_CUSTOM_MAX. */
 extern const struct jx_field nn_custom_fields[];
-extern const struct jx_field nn_custom_item;
 
 /* Decodes and checks a list: names are a letter, then letters, digits and underscores, different
  * from each other and from the rows of nn_metric_table; texts compile. pointer is that of the list.
@@ -71,9 +69,9 @@ struct nn_custom_input {
     const uint32_t *labels;         /* [samples], < classes */
     const char *const *class_names; /* [classes] */
     /* regression; NULL else */
-    const double *predictions, *targets; /* packed, sequence after sequence */
-    const uint32_t *lengths;             /* [samples] */
-    const json_t *parameters;            /* NULL: an empty table */
+    const float *predictions, *targets; /* packed, sequence after sequence */
+    const uint32_t *lengths;            /* [samples] */
+    const json_t *parameters;           /* NULL: an empty table */
 };
 
 struct nn_custom_limits {

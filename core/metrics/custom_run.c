@@ -31,15 +31,6 @@ static void push_list(lua_State *lua, size_t n)
     lua_createtable(lua, (int)n, 0);
 }
 
-static void push_reals(lua_State *lua, const double *values, size_t n)
-{
-    push_list(lua, n);
-    for (size_t i = 0; i < n; i++) {
-        lua_pushnumber(lua, values[i]);
-        lua_rawseti(lua, -2, (lua_Integer)i + 1);
-    }
-}
-
 static void push_floats(lua_State *lua, const float *values, size_t n)
 {
     push_list(lua, n);
@@ -59,12 +50,12 @@ static void push_integers(lua_State *lua, const uint32_t *counts, size_t n, lua_
     }
 }
 
-static void push_sequences(lua_State *lua, const double *values, const uint32_t *lengths, size_t n)
+static void push_sequences(lua_State *lua, const float *values, const uint32_t *lengths, size_t n)
 {
     push_list(lua, n);
     size_t first = 0;
     for (size_t i = 0; i < n; i++) {
-        push_reals(lua, values + first, lengths[i]);
+        push_floats(lua, values + first, lengths[i]);
         lua_rawseti(lua, -2, (lua_Integer)i + 1);
         first += lengths[i];
     }

@@ -266,6 +266,9 @@ static void images_judge_part(struct nn_feed *base, const struct nn_split_side *
     if (result && result->predictions) {
         predictions_take(feed, side, first, count, result->predictions);
     }
+    if (result && result->probabilities) {
+        nn_loss_probabilities(&batch, result->probabilities + first * classes);
+    }
 }
 
 static double images_part_loss(const struct nn_feed *base)
@@ -282,9 +285,13 @@ static enum nn_status images_predictions_make(const struct nn_feed *base,
                                               const struct nn_split_side *side,
                                               struct nn_part_result *result, struct nn_error *err)
 {
-    (void)base;
+    const struct nn_training_setup *setup = base->setup;
     result->predictions = calloc(side->count, sizeof *result->predictions);
-    return result->predictions
+    size_t row = setup->bind.classes * sizeof *result->probabilities;
+    if (setup->keep_probabilities) {
+        result->probabilities = calloc(side->count, row);
+    }
+    return result->predictions && (result->probabilities || !setup->keep_probabilities)
                ? NN_OK
                : nn_fail(err, NN_ERR_MEMORY, "no memory for %zu predictions", side->count);
 }

@@ -13,6 +13,7 @@ static void part_deinit(struct nn_part_result *part)
 {
     nn_evaluation_deinit(&part->evaluation);
     free(part->predictions);
+    free(part->probabilities);
     free(part->sequences.sequences);
     free(part->sequences.predicted);
     free(part->sequences.target);

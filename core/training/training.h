@@ -85,6 +85,7 @@ struct nn_training_setup {
     struct nn_training_options options;        /* resolved */
     struct nn_augmentation augmentation;       /* of the train part's images while they train */
     uint64_t seed;
+    bool keep_probabilities;          /* of all classes, where predictions are kept */
     bool plain_operators;             /* operators: "plain" */
     const struct nn_kernels *kernels; /* of an instruction set; NULL = the processor's best */
     struct nn_memory *memory;         /* capped */
@@ -190,7 +191,8 @@ struct nn_part_result {
     bool present;
     struct nn_evaluation evaluation;
     struct nn_prediction
-        *predictions; /* [evaluation.samples] in order of the part; NULL for train */
+        *predictions;     /* [evaluation.samples] in order of the part; NULL for train */
+    float *probabilities; /* [samples, classes] likewise; NULL unless the setup keeps them */
     struct nn_regression_evaluation regression;
     struct nn_sequence_predictions sequences; /* empty for train */
 };

@@ -64,20 +64,31 @@ static bool any_row_has(const struct results *results, const char *part, const c
     return false;
 }
 
-/* What the job asked to compare, for each part that was evaluated; names live in `metrics`. */
-static bool find_columns(struct results *results, const json_t *metrics)
+/* The columns of one part: the metrics asked for, and those that the job brought. Names live in the
+ * lists. */
+static bool find_columns_of(struct results *results, const char *part, const json_t *metrics,
+                            const json_t *custom)
 {
-    static const char *const parts[] = {"validation", "test", "train"};
-    for (size_t p = 0; p < API_COUNT(parts); p++) {
-        for (size_t i = 0; i < json_array_size(metrics); i++) {
-            const char *metric = json_string_value(json_array_get(metrics, i));
-            if (metric && any_row_has(results, parts[p], metric) &&
-                !add_column(results, parts[p], metric)) {
-                return false;
-            }
+    size_t given = json_array_size(metrics);
+    for (size_t i = 0; i < given + json_array_size(custom); i++) {
+        const json_t *name = i < given ? json_array_get(metrics, i)
+                                       : json_object_get(json_array_get(custom, i - given), "name");
+        const char *metric = json_string_value(name);
+        if (metric && any_row_has(results, part, metric) && !add_column(results, part, metric)) {
+            return false;
         }
     }
     return true;
+}
+
+/* What the job asked to compare, for each part that was evaluated. */
+static bool find_columns(struct results *results)
+{
+    const json_t *metrics = jx_path_get(results->resolved, "evaluation.metrics");
+    const json_t *custom = jx_path_get(results->resolved, "evaluation.custom_metrics");
+    return find_columns_of(results, "validation", metrics, custom) &&
+           find_columns_of(results, "test", metrics, custom) &&
+           find_columns_of(results, "train", metrics, custom);
 }
 
 const struct store_result_metric *results_metric(const struct store_result *row,
@@ -204,8 +215,7 @@ enum sv_status results_read(struct api_ctx *ctx, const struct http_request *req,
     }
     if (st == SV_OK) {
         results.resolved = api_document(results.job.resolved);
-        const json_t *metrics = jx_path_get(results.resolved, "evaluation.metrics");
-        st = find_columns(&results, metrics) && find_groups(&results) ? SV_OK : api_no_memory(err);
+        st = find_columns(&results) && find_groups(&results) ? SV_OK : api_no_memory(err);
     }
     if (st != SV_OK) {
         results_clear(&results);

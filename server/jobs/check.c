@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/metrics/custom.h"
 #include "core/network/freeze.h"
 #include "server/jobs/kinds.h"
 #include "server/jobs/spec_internal.h"
@@ -19,7 +20,6 @@ static const struct {
     {"explain", NULL},
     {"reuse", NULL},
     {"reused_from", NULL},
-    {"evaluation.custom_metrics", NULL},
     {"data.rul_threshold", NULL},
     {"search.strategy", "random"},
     {"search.strategy", "bayesian"},
@@ -152,6 +152,17 @@ enum sv_status jobs_labels_check(const json_t *labels, struct sv_error *err)
     return SV_OK;
 }
 
+/* Names and texts of the metrics that the user wrote. */
+static enum sv_status custom_check(const json_t *list, struct sv_error *err)
+{
+    struct nn_custom_metric metrics[NN_CUSTOM_MAX];
+    struct nn_error nn = {0};
+    size_t n;
+    enum nn_status status = nn_custom_decode(list, "/evaluation/custom_metrics", metrics, &n, &nn);
+    return status == NN_OK ? SV_OK
+                           : sv_fail_at(err, SV_ERR_INVALID_FIELD, nn.pointer, "%s", nn.text);
+}
+
 enum sv_status jobs_job_check(const struct jobs_job_spec *spec, struct sv_error *err)
 {
     enum sv_status st = jobs_line_check(spec->name, "/name", err);
@@ -163,6 +174,9 @@ enum sv_status jobs_job_check(const struct jobs_job_spec *spec, struct sv_error 
     }
     if (st == SV_OK) {
         st = jobs_labels_check(spec->labels, err);
+    }
+    if (st == SV_OK) {
+        st = custom_check(spec->trial.custom_metrics, err);
     }
     for (size_t i = 0; st == SV_OK && i < spec->seeds.count; i++) {
         for (size_t j = 0; j < i; j++) {

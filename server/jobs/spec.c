@@ -5,6 +5,7 @@
  */
 #include <float.h>
 
+#include "core/metrics/custom.h"
 #include "server/jobs/kinds.h"
 #include "server/jobs/spec_internal.h"
 
@@ -79,6 +80,8 @@ static const struct jx_field SPLIT_FIELDS[] = {
 };
 
 static const struct jx_field METRIC_ITEM = {.name = "metric", .type = JX_ENUM, .choices = METRICS};
+static const struct jx_field CUSTOM_ITEM = {
+    .name = "metric", .type = JX_OBJECT, .fields = nn_custom_fields};
 static const struct jx_field EVALUATION_FIELDS[] = {
     {.name = "metrics",
      .type = JX_ARRAY,
@@ -86,6 +89,13 @@ static const struct jx_field EVALUATION_FIELDS[] = {
      .min_items = 1,
      .max_items = 8,
      .doc = "columns of the results table, each for every part; default: all"},
+    {.name = "custom_metrics",
+     .type = JX_ARRAY,
+     .offset = offsetof(struct jobs_trial_spec, custom_metrics) -
+               offsetof(struct jobs_trial_spec, metrics),
+     .items = &CUSTOM_ITEM,
+     .max_items = NN_CUSTOM_MAX,
+     .doc = "metrics in Lua, computed on the validation and test parts; further columns"},
     JX_END,
 };
 

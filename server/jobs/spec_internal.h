@@ -31,8 +31,9 @@ struct jobs_trial_spec {
     int normalisation; /* enum nn_normalisation */
     struct jobs_split_options split;
     struct nn_training_options training;
-    const json_t *metrics; /* columns of the results table */
-    int operators;         /* enum nn_operators */
+    const json_t *metrics;        /* columns of the results table */
+    const json_t *custom_metrics; /* NULL: none */
+    int operators;                /* enum nn_operators */
     int precision;
     struct jobs_limit_options limits;
     int64_t max_attempts;

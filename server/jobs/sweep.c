@@ -21,9 +21,20 @@ static void axis_pointer(const char *path, char *out, size_t size)
     jx_pointer_key("/search/parameters", path, out, size);
 }
 
+/* Metrics of a job are columns of its results, so they are the same for every trial. */
+static bool changes_columns(const char *path)
+{
+    static const char CUSTOM[] = "evaluation.custom_metrics";
+    return strcmp(path, "evaluation") == 0 || strncmp(path, CUSTOM, sizeof CUSTOM - 1) == 0;
+}
+
 static enum sv_status check_root(const char *path, const char *pointer, struct sv_error *err)
 {
     char root[64];
+    if (changes_columns(path)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
+                          "%s belongs to the job and cannot differ between its trials", path);
+    }
     size_t n = strcspn(path, ".");
     (void)snprintf(root, sizeof root, "%.*s", (int)(n < sizeof root ? n : sizeof root - 1), path);
     if (jx_choice_find(ROOTS, root)) {

@@ -59,16 +59,21 @@ static json_t *encode_names(const char *const *names, size_t n)
     return list;
 }
 
-static void say_evaluation(struct trial_link *link, enum nn_part part,
-                           const struct nn_evaluation *evaluation, const char *const *names)
+static void say_evaluation(struct trial_link *link, const struct trial_start *start,
+                           enum nn_part number, const struct nn_part_result *result,
+                           const struct trial_classes *classes)
 {
-    size_t classes = evaluation->confusion.classes;
+    const struct nn_evaluation *evaluation = &result->evaluation;
+    json_t *document = nn_evaluation_encode(evaluation, classes->names);
+    struct trial_part part = {number, encode_metrics(evaluation), json_array()};
+    trial_add_custom(link, start, result, classes, &part);
+    (void)json_object_set_new(document, "custom_metrics", part.custom);
     trial_say_take(link, WIRE_EVALUATION,
-                   json_pack("{s:s, s:I, s:o, s:o, s:o, s:o}", "part", nn_part_name(part),
-                             "samples", (json_int_t)evaluation->samples, "document",
-                             nn_evaluation_encode(evaluation, names), "metrics",
-                             encode_metrics(evaluation), "classes", encode_names(names, classes),
-                             "counts", encode_counts(&evaluation->confusion)));
+                   json_pack("{s:s, s:I, s:o, s:o, s:o, s:o}", "part", nn_part_name(number),
+                             "samples", (json_int_t)evaluation->samples, "document", document,
+                             "metrics", part.metrics, "classes",
+                             encode_names(classes->names, classes->count), "counts",
+                             encode_counts(&evaluation->confusion)));
 }
 
 static void say_predictions(struct trial_link *link, enum nn_part part,
@@ -162,8 +167,8 @@ static void say_profile(struct trial_link *link, const struct nn_training_result
     json_decref(profile);
 }
 
-void trial_say_results(struct trial_link *link, const struct nn_training_result *result,
-                       const struct nn_prepared *prepared)
+void trial_say_results(struct trial_link *link, const struct trial_start *start,
+                       const struct nn_training_result *result, const struct nn_prepared *prepared)
 {
     const struct nn_prepared_info *info = nn_prepared_info(prepared);
     const char **names = calloc(info->class_count, sizeof *names);
@@ -173,10 +178,11 @@ void trial_say_results(struct trial_link *link, const struct nn_training_result 
     for (size_t k = 0; k < info->class_count; k++) {
         names[k] = nn_prepared_class_name(prepared, k);
     }
+    const struct trial_classes classes = {names, info->class_count};
     for (int i = 0; i < NN_PART_COUNT; i++) {
         const struct nn_part_result *part = &result->parts[i];
         if (part->present) {
-            say_evaluation(link, (enum nn_part)i, &part->evaluation, names);
+            say_evaluation(link, start, (enum nn_part)i, part, &classes);
             say_predictions(link, (enum nn_part)i, part);
             warn_never_predicted(link, (enum nn_part)i, &part->evaluation, names);
         }

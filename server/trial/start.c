@@ -97,6 +97,13 @@ enum nn_status trial_start_decode(const json_t *json, struct trial_start *out_st
         return status;
     }
     start.spec = whole.spec;
+    start.document = json_object_get(json, "trial");
+    status = nn_custom_decode(json_object_get(whole.rest.evaluation, "custom_metrics"),
+                              "/evaluation/custom_metrics", start.spec.custom, &start.spec.n_custom,
+                              err);
+    if (status != NN_OK) {
+        return status;
+    }
     nn_training_options_resolve(&start.spec.training);
     start.prepared = json_string_value(json_object_get(json, "prepared"));
     start.weights = json_string_value(json_object_get(json, "weights"));

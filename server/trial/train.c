@@ -176,6 +176,7 @@ static void fill_setup(const struct trial_start *start, const struct ground *gro
         .options = start->spec.training,
         .augmentation = start->spec.augmentation,
         .seed = start->spec.seed,
+        .keep_probabilities = start->spec.n_custom > 0,
         .plain_operators = start->spec.operators == NN_OPERATORS_PLAIN,
         .kernels = nn_kernels_get(start->isa),
         .memory = ground->memory,
@@ -259,13 +260,13 @@ static int train(struct trial_link *link, const struct trial_start *start)
     if (status == NN_ERR_CANCELLED) {
         say_done(link, "cancelled", NULL);
     } else if (status == NN_ERR_DIVERGED && result) {
-        trial_say_results(link, result, ground.prepared);
+        trial_say_results(link, start, result, ground.prepared);
         exit_status = trial_say_failed(link, status, &err);
     } else if (status != NN_OK) {
         exit_status = trial_say_failed(link, status, &err);
     } else {
         if (result->outcome != NN_TRAINING_PAUSED) {
-            trial_say_results(link, result, ground.prepared);
+            trial_say_results(link, start, result, ground.prepared);
         }
         say_done(link, nn_training_outcome_text(result->outcome), result);
     }

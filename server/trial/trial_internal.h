@@ -10,6 +10,7 @@
 
 #include "core/base/cpu.h"
 #include "core/base/sha256.h"
+#include "core/metrics/custom.h"
 #include "core/training/training.h"
 #include "server/trial/trial.h"
 #include "server/wire/wire.h"
@@ -50,14 +51,17 @@ struct trial_spec {
     struct nn_split_options split;
     struct nn_training_options training;
     int operators; /* enum nn_operators */
+    struct nn_custom_metric custom[NN_CUSTOM_MAX];
+    size_t n_custom;
 };
 
 /* The start record of a trial. Strings are borrowed from the JSON. */
 struct trial_start {
     struct trial_spec spec;
-    const char *prepared;  /* file in the working directory */
-    const char *weights;   /* likewise, safetensors; NULL: it begins from the seed */
-    const char *resume[2]; /* newest first */
+    const json_t *document; /* the resolved spec as it came */
+    const char *prepared;   /* file in the working directory */
+    const char *weights;    /* likewise, safetensors; NULL: it begins from the seed */
+    const char *resume[2];  /* newest first */
     size_t threads, most_threads;
     uint64_t memory_bytes;
     enum nn_isa isa;
@@ -68,7 +72,25 @@ NN_MUST_CHECK enum nn_status trial_start_decode(const json_t *json, struct trial
                                                 struct nn_error *err);
 
 /* Sends evaluations, predictions, artefacts of a finished run. */
-void trial_say_results(struct trial_link *link, const struct nn_training_result *result,
-                       const struct nn_prepared *prepared);
+void trial_say_results(struct trial_link *link, const struct trial_start *start,
+                       const struct nn_training_result *result, const struct nn_prepared *prepared);
+
+struct trial_classes {
+    const char *const *names;
+    size_t count;
+};
+
+/* Arrays that a part's evaluation is made of. */
+struct trial_part {
+    enum nn_part part;
+    json_t *metrics; /* rows {metric, value, n} */
+    json_t *custom;  /* what became of each custom metric */
+};
+
+/* Runs the spec's custom metrics on a part and appends to its arrays; nothing where the part's
+ * predictions were not kept. */
+void trial_add_custom(struct trial_link *link, const struct trial_start *start,
+                      const struct nn_part_result *result, const struct trial_classes *classes,
+                      const struct trial_part *part);
 
 #endif

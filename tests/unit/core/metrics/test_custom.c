@@ -66,8 +66,8 @@ static void a_classification_is_seen(void **state)
 static void a_regression_is_seen(void **state)
 {
     (void)state;
-    static const double predictions[] = {1.0, 2.0, 30.0};
-    static const double targets[] = {1.5, 1.0, 33.0};
+    static const float predictions[] = {1.0F, 2.0F, 30.0F};
+    static const float targets[] = {1.5F, 1.0F, 33.0F};
     static const uint32_t lengths[] = {2, 1};
     json_t *parameters = json_pack("{s:{s:f}, s:[i, i], s:b, s:n}", "training", "learning_rate",
                                    0.5, "seeds", 4, 5, "on", 1, "nothing");
