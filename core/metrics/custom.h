@@ -24,7 +24,7 @@
  * Each run has a fresh state. Work (instructions, and the elements that a library function goes
  * through) and memory are capped; nothing written in Lua can catch that. Both caps depend on the
  * program alone, so equal input gives an equal result. What they do not see, slow single
- * instructions, is ended by a limit on processor time, a hundred times what the caps allow for.
+ * instructions, is ended by a limit on processor time, some ten times what 10^8 instructions take.
  */
 #ifndef NN_METRICS_CUSTOM_H
 #define NN_METRICS_CUSTOM_H
@@ -79,7 +79,7 @@ struct nn_custom_limits {
     size_t bytes;   /* of the state, predictions included */
     double seconds; /* of the thread's processor time */
 };
-/* 10^8, 256 MiB, 60 s. */
+/* 10^8, 256 MiB, 15 s. */
 struct nn_custom_limits nn_custom_limits_default(void);
 
 struct nn_custom_value {

@@ -18,7 +18,7 @@ struct run {
 struct nn_custom_limits nn_custom_limits_default(void)
 {
     return (struct nn_custom_limits){
-        .work = 100000000, .bytes = (size_t)256 << 20, .seconds = 60.0};
+        .work = 100000000, .bytes = (size_t)256 << 20, .seconds = 15.0};
 }
 
 /* A table of n places on the stack; more than Lua can index is refused. */

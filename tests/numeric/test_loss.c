@@ -7,6 +7,7 @@
 #include "tests/support/cmocka_all.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/loss/loss.h"
 
@@ -125,6 +126,28 @@ static void gradient_agrees_with_differences(void **state)
     }
 }
 
+/* All of a row add up to 1, the predicted one is the largest and the one that evaluation gives. */
+static void check_probabilities(const struct nn_loss_batch *b, const uint32_t *predicted,
+                                const float *probability)
+{
+    float *all = calloc(b->rows * b->classes + 1, sizeof *all);
+    assert_non_null(all);
+    all[b->rows * b->classes] = 7.0F;
+    nn_loss_probabilities(b, all);
+    for (size_t r = 0; r < b->rows; r++) {
+        const float *row = all + r * b->classes;
+        double sum = 0;
+        for (size_t k = 0; k < b->classes; k++) {
+            sum += (double)row[k];
+            assert_true(row[k] <= row[predicted[r]]);
+        }
+        assert_true(fabs(sum - 1.0) <= 1e-6);
+        assert_true(row[predicted[r]] == probability[r]);
+    }
+    assert_true(all[b->rows * b->classes] == 7.0F);
+    free(all);
+}
+
 static void rows_agree_with_the_batch(void **state)
 {
     (void)state;
@@ -144,6 +167,7 @@ static void rows_agree_with_the_batch(void **state)
             correct += predicted[r] == labels[r];
             assert_true(probability[r] > 0.0F && probability[r] <= 1.0F);
         }
+        check_probabilities(&b, predicted, probability);
         assert_true(fabs(sum / (double)b.rows - whole.loss) <= 1e-5 * (1 + whole.loss));
         assert_int_equal(correct, whole.correct);
     }
