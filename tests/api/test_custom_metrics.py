@@ -54,7 +54,8 @@ def test_they_see_what_was_predicted(daemon, measured, part):
     own, built_in = custom(daemon, trial, part), evaluation(daemon, trial, part)
     assert own["own_accuracy"]["value"] == built_in["accuracy"] and own["own_accuracy"]["error"] is None
     assert own["log_loss"]["value"] == pytest.approx(built_in["loss"], abs=1e-7)
-    assert own["rate"]["value"] == trial["resolved"]["training"]["learning_rate"] > 0
+    shown = daemon.get(f"/v1/trials/{trial['id']}")
+    assert own["rate"]["value"] == shown["resolved"]["training"]["learning_rate"] > 0
     assert own["no_number"] == {"name": "no_number", "direction": "none", "value": "NaN", "error": None}
 
 
