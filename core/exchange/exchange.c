@@ -13,15 +13,28 @@
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
+/* One parameter's values from the file; scratch holds as many. */
+static void tensor_read(const struct nn_match *match, size_t i, size_t count, nn_real *values,
+                        nn_real *scratch)
+{
+    const struct nn_file_tensor *added = nn_match_added(match, i);
+    nn_file_tensor_read(nn_match_tensor(match, i), values);
+    if (added) {
+        nn_file_tensor_read(added, scratch);
+        for (size_t k = 0; k < count; k++) {
+            values[k] += scratch[k];
+        }
+    }
+}
+
 /* All values in torch's order, one parameter after the other; ERR_INVALID for a NaN or infinity. */
 static enum nn_status values_read(const struct nn_network *network, const struct nn_match *match,
-                                  nn_real *values, struct nn_error *err)
+                                  nn_real *values, nn_real *scratch, struct nn_error *err)
 {
     for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
         const struct nn_parameter *parameter = nn_network_parameter(network, i);
-        const struct nn_file_tensor *tensor = nn_match_tensor(match, i);
-        if (tensor) {
-            nn_file_tensor_read(tensor, values);
+        if (nn_match_tensor(match, i)) {
+            tensor_read(match, i, parameter->count, values, scratch);
         } else {
             nn_parameter_to_torch(parameter, values); /* optional or replaced: stays */
         }
@@ -45,6 +58,16 @@ static size_t value_count(const struct nn_network *network)
     return total;
 }
 
+static size_t largest_count(const struct nn_network *network)
+{
+    size_t largest = 1;
+    for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
+        size_t count = nn_network_parameter(network, i)->count;
+        largest = count > largest ? count : largest;
+    }
+    return largest;
+}
+
 static void values_take(struct nn_network *network, const nn_real *values)
 {
     for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
@@ -61,11 +84,11 @@ static enum nn_status import(struct nn_network *network, const struct nn_match *
         return nn_fail(err, NN_ERR_INVALID, "%s", nn_match_text(match));
     }
     size_t count = value_count(network);
-    nn_real *values = malloc((count ? count : 1) * sizeof *values);
+    nn_real *values = malloc((count + largest_count(network)) * sizeof *values);
     if (!values) {
         return nn_fail(err, NN_ERR_MEMORY, "no memory to load %zu values", count);
     }
-    enum nn_status status = values_read(network, match, values, err);
+    enum nn_status status = values_read(network, match, values, values + count, err);
     if (status == NN_OK) {
         values_take(network, values);
     }
@@ -126,16 +149,6 @@ static enum nn_status tensors_fill(const struct nn_network *network, enum nn_fil
         data += tensors[i].bytes;
     }
     return NN_OK;
-}
-
-static size_t largest_count(const struct nn_network *network)
-{
-    size_t largest = 1;
-    for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
-        size_t count = nn_network_parameter(network, i)->count;
-        largest = count > largest ? count : largest;
-    }
-    return largest;
 }
 
 enum nn_status nn_exchange_save(const struct nn_network *network, const char *path,

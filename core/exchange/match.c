@@ -17,6 +17,7 @@ static const char *const PREFIXES[] = {"", "module.", "model.", "_orig_mod.", "m
 struct fit {
     enum nn_match_fate fate;
     const struct nn_file_tensor *found; /* or NULL */
+    const struct nn_file_tensor *added; /* the second bias of an LSTM, or NULL */
 };
 
 struct nn_match {
@@ -96,6 +97,23 @@ static bool shape_fits(const struct nn_parameter_shape *wanted, const struct nn_
            memcmp(wanted->shape, found->shape, found->rank * sizeof *found->shape) == 0;
 }
 
+/* PyTorch's LSTM has two biases that are only ever added; ours has their sum, under the name of the
+ * first. SIZE_MAX: the parameter is no such bias, or the file has no second one of its shape. */
+static size_t find_second_bias(const struct nn_match *match,
+                               const struct nn_parameter_shape *wanted)
+{
+    static const char FIRST[] = "bias_ih_l0", SECOND[] = "bias_hh_l0";
+    char name[160];
+    size_t length = strlen(wanted->name), tail = sizeof FIRST - 1;
+    if (length < tail || length >= sizeof name ||
+        strcmp(wanted->name + length - tail, FIRST) != 0) {
+        return SIZE_MAX;
+    }
+    (void)snprintf(name, sizeof name, "%.*s%s", (int)(length - tail), wanted->name, SECOND);
+    size_t at = find(match, match->prefix, name);
+    return at != SIZE_MAX && shape_fits(wanted, match->tensors[at]) ? at : SIZE_MAX;
+}
+
 static bool is_optional(const struct nn_parameter_shape *wanted)
 {
     return wanted->role == NN_ROLE_INPUT_MEAN || wanted->role == NN_ROLE_INPUT_STD;
@@ -146,6 +164,11 @@ static void decide(struct nn_match *match, enum nn_match_head head)
         match->counts[match->fits[i].fate]++;
         if (found) {
             match->leftover[at] = NN_MATCH_MATCHED;
+        }
+        size_t second = find_second_bias(match, &match->wanted[i]);
+        if (second != SIZE_MAX) {
+            match->fits[i].added = match->tensors[second];
+            match->leftover[second] = NN_MATCH_MATCHED;
         }
     }
     for (size_t k = 0; k < match->n_tensors; k++) {
@@ -313,6 +336,11 @@ const char *nn_match_text(const struct nn_match *match)
 const struct nn_file_tensor *nn_match_tensor(const struct nn_match *match, size_t i)
 {
     return match->fits[i].fate == NN_MATCH_MATCHED ? match->fits[i].found : NULL;
+}
+
+const struct nn_file_tensor *nn_match_added(const struct nn_match *match, size_t i)
+{
+    return match->fits[i].fate == NN_MATCH_MATCHED ? match->fits[i].added : NULL;
 }
 
 static json_t *shape_json(const size_t *shape, size_t rank)

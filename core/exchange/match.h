@@ -60,6 +60,8 @@ const char *nn_match_text(const struct nn_match *match);
 
 /* The tensor for the i-th parameter; NULL unless it matches. */
 const struct nn_file_tensor *nn_match_tensor(const struct nn_match *match, size_t i);
+/* A tensor to be added to it: an LSTM's "bias_hh_l0" to its "bias_ih_l0"; mostly NULL. */
+const struct nn_file_tensor *nn_match_added(const struct nn_match *match, size_t i);
 
 /* New reference; NULL when out of memory:
  * {"loadable": bool, "text": "", "head": "classifier.1" | null, "prefix_removed": "module." | null,

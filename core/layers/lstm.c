@@ -5,7 +5,8 @@
  *     c[t] = sigmoid(z_f) c[t-1] + sigmoid(z_i) tanh(z_g),  h[t] = sigmoid(z_o) tanh(c[t])
  * The output is every h[t], or the last one of each sequence. Parameters have PyTorch's names and
  * gate order, but one bias, bias_ih_l0: where PyTorch keeps two that are only ever added, this is
- * their sum (bias_hh_l0 is added to it when read, and counts as 0 when written).
+ * their sum. core/exchange adds bias_hh_l0 to it when a file has one; written is bias_ih_l0 alone,
+ * beside which PyTorch's bias_hh_l0 has to be 0.
  */
 #include <string.h>
 

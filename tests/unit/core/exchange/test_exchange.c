@@ -236,9 +236,58 @@ static void files_that_do_not_fit(void **state)
     nn_network_destroy(untouched);
 }
 
+/* PyTorch keeps two biases of an LSTM; their sum is ours. One of another shape is no bias of it. */
+static void both_biases_of_an_lstm_count(void **state)
+{
+    (void)state;
+    json_t *json = json_loads("{\"layers\": [{\"name\": \"in\", \"kind\": \"sequence_input\","
+                              "\"normalisation\": \"none\"}, {\"name\": \"l\", \"kind\": \"lstm\","
+                              "\"units\": 2}]}",
+                              0, NULL);
+    struct nn_description *lstm = NULL;
+    struct nn_network *network = NULL;
+    const struct nn_network_bind bind = {.features = 3, .longest = 4};
+    const struct nn_network_options options = {.max_batch = 1};
+    assert_int_equal(nn_description_parse(json, &lstm, NULL), NN_OK);
+    assert_int_equal(nn_network_create(lstm, &bind, &options, &network, NULL), NN_OK);
+    float values[24];
+    for (size_t i = 0; i < 24; i++) {
+        values[i] = (float)i / 8;
+    }
+    struct nn_file_tensor tensors[] = {
+        {.name = "l.weight_ih_l0", .rank = 2, .shape = {8, 3}, .count = 24},
+        {.name = "l.weight_hh_l0", .rank = 2, .shape = {8, 2}, .count = 16},
+        {.name = "l.bias_ih_l0", .rank = 1, .shape = {8}, .count = 8},
+        {.name = "l.bias_hh_l0", .rank = 1, .shape = {8}, .count = 8},
+    };
+    for (size_t i = 0; i < 4; i++) {
+        tensors[i].dtype = NN_FILE_F32;
+        tensors[i].data = (unsigned char *)(values + (i == 3 ? 8 : 0));
+        tensors[i].bytes = tensors[i].count * sizeof(float);
+    }
+    for (int wrong = 0; wrong < 2; wrong++) {
+        struct nn_match *match = NULL;
+        tensors[3].shape[0] = tensors[3].count = wrong ? 7 : 8;
+        assert_int_equal(nn_exchange_import(network, tensors, 4, NN_MATCH_HEAD_KEPT, &match, NULL),
+                         NN_OK);
+        assert_int_equal(nn_match_count(match, NN_MATCH_MATCHED), 3);
+        assert_int_equal(nn_match_count(match, NN_MATCH_UNEXPECTED), wrong);
+        nn_match_destroy(match);
+        const struct nn_parameter *bias = parameter(network, "l.bias_ih_l0");
+        for (size_t i = 0; i < 8; i++) {
+            float expected = values[i] + (wrong ? 0 : values[i + 8]);
+            assert_true((float)bias->value[i] == expected);
+        }
+    }
+    nn_network_destroy(network);
+    nn_description_destroy(lstm);
+    json_decref(json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_biases_of_an_lstm_count),
         cmocka_unit_test(saved_network_loads_again),
         cmocka_unit_test(order_is_that_of_pytorch),
         cmocka_unit_test(files_that_do_not_fit),
