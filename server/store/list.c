@@ -91,7 +91,9 @@ enum sv_status store_page_begin(const struct store_page *page, struct store_memo
     return store_cursor_parse(page->cursor, memory, out_cursor, err);
 }
 
-/* Project, cursor, filters: what the predicates of every list count on. */
+/* Project, cursor, filters, which the predicates of every list count on; behind them how many rows
+ * are wanted, one more than the page has. As a parameter: one statement serves pages of any size.
+ */
 static enum sv_status add_params(const struct store_listing *listing, struct store_memory *memory,
                                  struct sql_params *params, struct sv_error *err)
 {
@@ -107,6 +109,7 @@ static enum sv_status add_params(const struct store_listing *listing, struct sto
     for (size_t i = 0; i < listing->n_filters; i++) {
         sql_text(params, listing->filters[i]);
     }
+    sql_int(params, (int64_t)listing->page->limit + 1);
     return SV_OK;
 }
 
@@ -143,9 +146,9 @@ enum sv_status store_list_read(struct store *store, const struct store_resource 
     int n = snprintf(sql, sizeof sql,
                      "select r.number, (%s)::text, %s from (select r.* from %s r where %s and"
                      " (not $2::boolean or ($3::bigint is not null and $4::text is not distinct"
-                     " from $4::text and (%s))) order by %s limit %zu) r %s order by %s",
+                     " from $4::text and (%s))) order by %s limit $%zu) r %s order by %s",
                      order->key, resource->columns, resource->table, resource->where, order->after,
-                     order->by, limit + 1, resource->joins, order->by);
+                     order->by, listing->n_filters + 5, resource->joins, order->by);
     if (n < 0 || (size_t)n >= sizeof sql) {
         return sv_fail(err, SV_ERR_INTERNAL, "a statement is too long");
     }
