@@ -184,6 +184,19 @@ bool worker_checkpoint_keep(struct worker_slot *slot, const char *name, int64_t 
     return ok;
 }
 
+bool worker_checkpoint_upload(struct worker_slot *slot, int64_t step, struct store_blob *out_blob)
+{
+    char local[64];
+    int trial_fd = open_trial(slot->worker, slot->trial.claim.trial_id);
+    file_name(local, step, slot->trial.claim.fence);
+    bool uploaded =
+        worker_slot_upload(slot, slot->trial.claim.project_id, trial_fd, local, out_blob);
+    if (trial_fd >= 0) {
+        (void)close(trial_fd);
+    }
+    return uploaded;
+}
+
 void worker_checkpoints_remove(struct worker *worker, const char *trial_id)
 {
     (void)worker_directory_remove(worker->checkpoints_fd, trial_id);

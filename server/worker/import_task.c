@@ -90,7 +90,8 @@ static bool take_artefact(struct worker_slot *slot, const json_t *record)
     if (!path || !kind || strcmp(kind, kind_of(slot)->artefact) != 0 || slot->n_artefacts != 0) {
         return false;
     }
-    if (!worker_slot_upload(slot, slot->import.claim.project_id, path, &slot->artefacts[0].blob)) {
+    if (!worker_slot_upload(slot, slot->import.claim.project_id, slot->directory_fd, path,
+                            &slot->artefacts[0].blob)) {
         return worker_slot_lost(slot);
     }
     slot->n_artefacts = 1;

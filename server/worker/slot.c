@@ -95,11 +95,11 @@ enum sv_status worker_slot_link_blob(struct worker_slot *slot, const char *proje
                              fetch_blob, &fetch, err);
 }
 
-bool worker_slot_upload(struct worker_slot *slot, const char *project_id, const char *name,
-                        struct store_blob *out_blob)
+bool worker_slot_upload(struct worker_slot *slot, const char *project_id, int directory_fd,
+                        const char *name, struct store_blob *out_blob)
 {
     int64_t size = 0;
-    int fd = worker_file_open(slot->directory_fd, name, STORE_BLOB_MAX, &size);
+    int fd = worker_file_open(directory_fd, name, STORE_BLOB_MAX, &size);
     if (fd < 0) {
         slot->broken = true;
         return false;

@@ -88,7 +88,8 @@ bool worker_results_artefact(struct worker_slot *slot, const json_t *record)
         return false;
     }
     struct worker_artefact *artefact = &slot->artefacts[slot->n_artefacts];
-    if (!worker_slot_upload(slot, slot->trial.claim.project_id, path, &artefact->blob)) {
+    if (!worker_slot_upload(slot, slot->trial.claim.project_id, slot->directory_fd, path,
+                            &artefact->blob)) {
         return worker_slot_lost(slot);
     }
     (void)snprintf(artefact->kind, sizeof artefact->kind, "%s", kind);

@@ -179,7 +179,8 @@ static bool take_points(struct worker_slot *slot, const struct wire_record *reco
 }
 
 /* Keeps the file on this disk, now and then and at the end in the database too, and commits it with
- * all points before it. */
+ * all points before it. One that the child has replaced meanwhile is passed over: newer ones
+ * follow. */
 static bool take_checkpoint(struct worker_slot *slot, const json_t *record)
 {
     struct store_checkpoint checkpoint;
@@ -196,10 +197,10 @@ static bool take_checkpoint(struct worker_slot *slot, const json_t *record)
     }
     bool due =
         now - slot->stored_checkpoint_ms >= slot->worker->config->checkpoint_store_seconds * 1000;
-    bool store = final || (due && !worker_checkpoint_is_gone(slot, path));
+    bool store = final || due;
     if (store && checkpoint.size <= STORE_BLOB_MAX) {
         struct store_blob blob;
-        if (!worker_slot_upload(slot, slot->trial.claim.project_id, path, &blob)) {
+        if (!worker_checkpoint_upload(slot, step, &blob)) {
             return worker_slot_lost(slot);
         }
         memcpy(checkpoint.blob_id, blob.id, sizeof checkpoint.blob_id);

@@ -236,9 +236,9 @@ json_t *worker_record_json(const struct wire_record *record);
 enum sv_status worker_slot_link_blob(struct worker_slot *slot, const char *project_id,
                                      const struct store_blob *blob, const char *name,
                                      struct sv_error *err);
-/* Uploads a file that the child left; retries as above. False: lost or broken. */
-bool worker_slot_upload(struct worker_slot *slot, const char *project_id, const char *name,
-                        struct store_blob *out_blob);
+/* Uploads a file of a directory; retries as above. False: lost or broken. */
+bool worker_slot_upload(struct worker_slot *slot, const char *project_id, int directory_fd,
+                        const char *name, struct store_blob *out_blob);
 
 extern const struct worker_task worker_trial_task;
 extern const struct worker_task worker_import_task;
@@ -278,6 +278,8 @@ bool worker_checkpoint_is_gone(const struct worker_slot *slot, const char *name)
  * not what it should be. */
 bool worker_checkpoint_keep(struct worker_slot *slot, const char *name, int64_t step, int64_t epoch,
                             struct store_checkpoint *out_checkpoint);
+/* Uploads the kept file of this step, which no child removes; false as worker_slot_upload. */
+bool worker_checkpoint_upload(struct worker_slot *slot, int64_t step, struct store_blob *out_blob);
 /* Forgets the local checkpoints of a trial that needs none any more. */
 void worker_checkpoints_remove(struct worker *worker, const char *trial_id);
 

@@ -210,6 +210,25 @@ def test_a_lost_worker_is_tried_again_up_to_the_limit(own):
     assert [a["outcome"] for a in failed["attempts"]] == ["lost", "lost"]
 
 
+def test_a_slow_database_fails_no_trial(own):
+    """The child goes on, and replaces checkpoints of which its supervisor could not yet take note."""
+    daemon, dataset = own
+    training = {"epochs": 100000, "batch_size": 8, "solver": "sgdm", "checkpoint_interval_seconds": 0.05}
+    trial_id = submitted(daemon, long_job(dataset, training=training))
+    wait_until(lambda: trial_of(daemon, trial_id)["checkpoint_step"] > 0)
+    holder = daemon.database()
+    holder.autocommit = False
+    with holder.cursor() as cursor:
+        cursor.execute("select step from trial where id = %s for update", (trial_id,))
+        held = cursor.fetchone()[0]
+        time.sleep(2)
+    holder.close()
+    wait_until(lambda: trial_of(daemon, trial_id)["checkpoint_step"] > held or trial_of(daemon, trial_id)["error"])
+    trial = trial_of(daemon, trial_id)
+    assert trial["state"] == "running" and len(trial["attempts"]) == 1, trial["error"]
+    cancel(daemon, trial_id)
+
+
 def test_a_timeout_is_final(own):
     daemon, dataset = own
     failed = ended(daemon, submitted(daemon, long_job(dataset, limits={"seconds": 1})))
