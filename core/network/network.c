@@ -89,6 +89,7 @@ static enum nn_status plan_all(struct nn_network *network, struct nn_error *err)
     status = status == NN_OK ? plan_sizes(network, err) : status;
     status = status == NN_OK ? nn_plan_passes(network) : status;
     if (status == NN_OK) {
+        nn_plan_prefix(network);
         nn_plan_places(network);
         status = nn_plan_memory(network, err);
     }

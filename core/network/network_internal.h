@@ -87,6 +87,8 @@ struct nn_network {
     size_t input, output; /* tensors */
     struct nn_pass_state *passes;
     size_t n_passes;
+    size_t prefix_passes; /* prefix.h; 0: there is none */
+    size_t first_pass; /* of a forward run: 0, or prefix_passes when the prefix's rows are loaded */
 
     struct nn_piece_plan *pieces;
     size_t n_pieces;
@@ -126,6 +128,8 @@ NN_MUST_CHECK enum nn_status nn_plan_parameters(struct nn_network *network,
                                                 struct nn_error *err);
 /* Passes and tensors: which operator runs which layers. */
 NN_MUST_CHECK enum nn_status nn_plan_passes(struct nn_network *network);
+/* Where the frozen prefix ends. */
+void nn_plan_prefix(struct nn_network *network);
 /* Which tensors are parts of which, and the life of each root. */
 void nn_plan_places(struct nn_network *network);
 /* Every piece's bytes and offset. NN_ERR_LIMIT when the sum does not fit. */
@@ -133,6 +137,10 @@ NN_MUST_CHECK enum nn_status nn_plan_memory(struct nn_network *network, struct n
 
 /* Views and pointers, once the block is there. */
 void nn_network_bind_memory(struct nn_network *network);
+
+/* Runs the passes from first_pass up to `end` (left out) on what is loaded. */
+void nn_network_run_passes(struct nn_network *network, size_t batch, enum nn_phase phase,
+                           size_t end);
 
 /* ---- rows ---- */
 

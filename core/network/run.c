@@ -30,6 +30,7 @@ static void count_load(struct nn_network *network, double began)
 {
     network->load_seconds += now(network) - began;
     network->load_calls++;
+    network->first_pass = 0;
 }
 
 void nn_network_load_sequences(struct nn_network *network, const struct nn_sequence_batch *batch)
@@ -85,6 +86,7 @@ void nn_network_load_real(struct nn_network *network, const nn_real *pixels, siz
 
 nn_real *nn_network_input(struct nn_network *network)
 {
+    network->first_pass = 0;
     return input_view(network).data;
 }
 
@@ -109,15 +111,11 @@ static struct nn_run run_of(const struct nn_network *network, const struct nn_pa
     return run;
 }
 
-void nn_network_forward(struct nn_network *network, size_t batch, enum nn_phase phase,
-                        const struct nn_step *step)
+void nn_network_run_passes(struct nn_network *network, size_t batch, enum nn_phase phase,
+                           size_t end)
 {
-    NN_ASSERT(batch > 0 && batch <= network->options.max_batch);
-    NN_ASSERT(!nn_network_takes_sequences(network) || batch == network->rows.batch);
-    NN_ASSERT(phase == NN_PHASE_INFERENCE || network->options.phase == NN_PHASE_TRAINING);
     network->phase = phase;
-    network->step = step ? *step : (struct nn_step){0};
-    for (size_t p = 0; p < network->n_passes; p++) {
+    for (size_t p = network->first_pass; p < end; p++) {
         struct nn_pass_state *state = &network->passes[p];
         struct nn_run run = run_of(network, &state->pass, phase, batch);
         double began = now(network);
@@ -126,6 +124,16 @@ void nn_network_forward(struct nn_network *network, size_t batch, enum nn_phase 
         state->forward_seconds += now(network) - began;
         state->forward_calls++;
     }
+}
+
+void nn_network_forward(struct nn_network *network, size_t batch, enum nn_phase phase,
+                        const struct nn_step *step)
+{
+    NN_ASSERT(batch > 0 && batch <= network->options.max_batch);
+    NN_ASSERT(!nn_network_takes_sequences(network) || batch == network->rows.batch);
+    NN_ASSERT(phase == NN_PHASE_INFERENCE || network->options.phase == NN_PHASE_TRAINING);
+    network->step = step ? *step : (struct nn_step){0};
+    nn_network_run_passes(network, batch, phase, network->n_passes);
 }
 
 const nn_real *nn_network_output(const struct nn_network *network)

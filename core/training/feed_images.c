@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/loss/loss.h"
+#include "core/network/prefix.h"
 #include "core/training/feed_internal.h"
 
 /* Buffers hold max_batch entries each. */
@@ -23,6 +24,7 @@ struct image_feed {
     uint32_t *predicted;
     float *probability;
     double *loss;
+    const nn_real **rows; /* of the batch, where the frozen prefix is kept */
 };
 
 static struct image_feed *images(struct nn_feed *feed)
@@ -48,6 +50,8 @@ static void images_destroy(struct nn_feed *base)
     nn_memory_free(memory, feed->predicted);
     nn_memory_free(memory, feed->probability);
     nn_memory_free(memory, feed->loss);
+    nn_memory_free(memory, (void *)feed->rows);
+    nn_rows_close(base->rows);
     nn_memory_free(memory, feed->exec.workspace);
     free(feed);
 }
@@ -93,10 +97,11 @@ static enum nn_status buffers_make(struct image_feed *feed, struct nn_error *err
     feed->predicted = nn_memory_alloc(memory, n, sizeof *feed->predicted);
     feed->probability = nn_memory_alloc(memory, n, sizeof *feed->probability);
     feed->loss = nn_memory_alloc(memory, n, sizeof *feed->loss);
+    feed->rows = nn_memory_alloc(memory, n, sizeof(void *));
     feed->exec.workspace_bytes = nn_loss_workspace(n);
     feed->exec.workspace = nn_memory_alloc(memory, feed->exec.workspace_bytes, 1);
     if (!feed->pixels || !feed->labels || !feed->predicted || !feed->probability || !feed->loss ||
-        !feed->exec.workspace) {
+        !feed->rows || !feed->exec.workspace) {
         return nn_fail(err, NN_ERR_MEMORY, "no memory for the buffers of a run");
     }
     return nn_evaluator_create(feed->base.setup->bind.classes, &feed->evaluator, err);
@@ -190,9 +195,23 @@ static bool images_next(struct nn_feed *base, struct nn_feed_batch *out_batch)
     return true;
 }
 
+/* What the frozen prefix made of the items, instead of their pixels. */
+static void rows_load(struct nn_feed *base, const uint32_t *items, size_t count)
+{
+    const nn_real **rows = images(base)->rows;
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = nn_rows_row(base->rows, items[i]);
+    }
+    nn_network_prefix_load(base->network, rows, count);
+}
+
 static void images_load(struct nn_feed *base)
 {
     const struct nn_batch *batch = &images(base)->batch;
+    if (base->rows) {
+        rows_load(base, batch->items, batch->count);
+        return;
+    }
     nn_network_load_u8(base->network, batch->pixels, batch->count);
 }
 
@@ -228,6 +247,13 @@ static void images_load_part(struct nn_feed *base, const struct nn_split_side *s
 {
     struct image_feed *feed = images(base);
     const struct nn_prepared *prepared = base->setup->prepared;
+    for (size_t i = 0; base->rows && i < count; i++) {
+        feed->labels[i] = nn_prepared_label(prepared, side->items[first + i]);
+    }
+    if (base->rows) {
+        rows_load(base, side->items + first, count);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         uint32_t item = side->items[first + i];
         memcpy(feed->pixels + i * feed->sample_bytes, nn_prepared_pixels(prepared, item),

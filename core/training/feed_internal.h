@@ -12,6 +12,7 @@
 #ifndef NN_TRAINING_FEED_INTERNAL_H
 #define NN_TRAINING_FEED_INTERNAL_H
 
+#include "core/data/rows.h"
 #include "core/kernels/exec.h"
 #include "core/training/training.h"
 
@@ -77,6 +78,7 @@ struct nn_feed {
     const struct nn_training_setup *setup;
     struct nn_network *network; /* since attach */
     size_t max_batch;
+    struct nn_rows *rows; /* of the frozen prefix, to load instead of pixels; NULL: none */
 };
 
 /* The feed of a setup, after checking that its parts and the network's bind fit its data set. */

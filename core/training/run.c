@@ -49,6 +49,9 @@ static enum nn_status run(struct nn_training_state *state, struct nn_training_re
 {
     enum nn_status status = resume(state, err);
     if (status == NN_OK) {
+        status = nn_state_prefix(state, err);
+    }
+    if (status == NN_OK) {
         status = nn_state_train(state, err);
     }
     if (status != NN_OK) {

@@ -120,6 +120,12 @@ NN_MUST_CHECK enum nn_status nn_state_evaluate(struct nn_training_state *state,
 NN_MUST_CHECK enum nn_status nn_state_population(struct nn_training_state *state,
                                                  struct nn_error *err);
 
+/* --- prefix.c --- */
+
+/* Opens or makes the rows of the frozen prefix, for the feed to load. Values are those of the run.
+ * ERR_CANCELLED, ERR_MEMORY. */
+NN_MUST_CHECK enum nn_status nn_state_prefix(struct nn_training_state *state, struct nn_error *err);
+
 /* --- checkpoint.c --- */
 NN_MUST_CHECK enum nn_status nn_checkpoint_write(struct nn_training_state *state, bool final,
                                                  struct nn_error *err);

@@ -99,7 +99,11 @@ struct nn_training_setup {
     size_t n_frozen;                 /* batch norms among them keep their statistics */
     const struct nn_layer_factor *factors; /* of the learning rate; every pattern must match */
     size_t n_factors;
-    nn_clock_fn clock; /* monotonic seconds; NULL = the system's */
+    const char
+        *prefix_path;      /* file for what the frozen prefix computes (network/prefix.h): used, or
+                              made first; NULL: computed at each step. Not with augmentation. */
+    uint64_t prefix_bytes; /* the largest such file */
+    nn_clock_fn clock;     /* monotonic seconds; NULL = the system's */
     void *clock_ctx;
     const char *core_build;  /* id of core build, core type and instruction set */
     const char *spec_digest; /* of what must be equal to resume (a later "extend" changes only
@@ -152,6 +156,8 @@ struct nn_training_callbacks {
     void (*checkpoint)(void *ctx, const struct nn_checkpoint_notice *notice);
     enum nn_training_control (*control)(void *ctx); /* polled at each step and evaluation batch */
     size_t (*threads)(void *ctx);                   /* wanted threads, polled at each step */
+    /* Once, after started: whether the run uses the file at prefix_path, and whether it made it. */
+    void (*prefix)(void *ctx, bool has_rows, bool is_new);
     void (*log)(void *ctx, const char *text);
 };
 

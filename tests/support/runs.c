@@ -72,6 +72,13 @@ static enum nn_training_control on_control(void *ctx)
 }
 
 /* Called once before each step: counts them. */
+static void on_prefix(void *ctx, bool has_rows, bool is_new)
+{
+    struct listener *listener = ctx;
+    assert_int_equal(listener->record->prefix, 0);
+    listener->record->prefix = !has_rows ? 3 : is_new ? 2 : 1;
+}
+
 static size_t on_threads(void *ctx)
 {
     struct listener *listener = ctx;
@@ -153,6 +160,8 @@ static struct nn_training_setup setup_make(const struct synthetic_set *set,
         .initial_weights = plan->weights,
         .initial_head = plan->head,
         .augmentation = plan->augmentation,
+        .prefix_path = plan->prefix,
+        .prefix_bytes = (uint64_t)1 << 30,
         .frozen = plan->frozen,
         .n_frozen = plan->n_frozen,
         .factors = plan->factors,
@@ -189,6 +198,7 @@ void run_do(struct run_record *record, const struct synthetic_set *set, const st
         .checkpoint = on_checkpoint,
         .control = on_control,
         .threads = on_threads,
+        .prefix = on_prefix,
     };
     assert_int_equal(nn_training_plan_bytes(&setup, &record->planned_bytes, NULL), NN_OK);
     nn_memory_fail_at(setup.memory, plan->fail_at);

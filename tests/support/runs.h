@@ -24,6 +24,7 @@ struct run_plan {
     size_t fail_at;                       /* the n-th allocation fails; 0 = none */
     const char *weights;                  /* initial weights, or NULL */
     struct nn_augmentation augmentation;
+    const char *prefix; /* file for the frozen prefix's rows, or NULL */
     enum nn_normalisation normalisation;
     bool plain_operators;
     enum nn_match_head head; /* of the initial weights */
@@ -52,6 +53,7 @@ struct run_record {
     bool last_final;
     uint64_t points_at_checkpoint; /* points delivered when it was announced */
     bool failure_pending;          /* the run made fewer allocations than plan->fail_at */
+    int prefix;                    /* told: 0 no, 1 used, 2 made and used, 3 none to be had */
     size_t planned_bytes;          /* nn_training_plan_bytes of the setup */
     unsigned char *network;        /* the file of the kept network, NULL if there is none */
     size_t network_size;
