@@ -107,6 +107,8 @@ enum nn_status trial_start_decode(const json_t *json, struct trial_start *out_st
     nn_training_options_resolve(&start.spec.training);
     start.prepared = json_string_value(json_object_get(json, "prepared"));
     start.weights = json_string_value(json_object_get(json, "weights"));
+    start.prefix = json_string_value(json_object_get(json, "prefix"));
+    start.prefix_bytes = (uint64_t)json_integer_value(json_object_get(json, "prefix_bytes"));
     start.spec_digest = json_string_value(json_object_get(json, "spec_digest"));
     start.threads = (size_t)json_integer_value(json_object_get(json, "threads"));
     start.most_threads = (size_t)json_integer_value(json_object_get(json, "most_threads"));

@@ -75,6 +75,11 @@ static size_t on_threads(void *ctx)
     return ((struct trial_link *)ctx)->threads;
 }
 
+static void on_prefix(void *ctx, bool has_rows, bool is_new)
+{
+    trial_say_take(ctx, WIRE_PREFIX, json_pack("{s:b, s:b}", "kept", has_rows, "new", is_new));
+}
+
 static void on_log(void *ctx, const char *text)
 {
     trial_say_log(ctx, "info", text);
@@ -188,6 +193,8 @@ static void fill_setup(const struct trial_start *start, const struct ground *gro
         .n_frozen = ground->frozen.count,
         .factors = ground->factors,
         .n_factors = ground->n_factors,
+        .prefix_path = start->prefix,
+        .prefix_bytes = start->prefix_bytes,
         .resume = {start->resume[0], start->resume[1]},
         .core_build = start->core_build,
         .spec_digest = start->spec_digest,
@@ -208,6 +215,7 @@ static enum nn_status run(struct trial_link *link, struct nn_training_setup *set
         .checkpoint = on_checkpoint,
         .control = on_control,
         .threads = on_threads,
+        .prefix = on_prefix,
         .log = on_log,
     };
     enum nn_status status = nn_training_run(setup, &callbacks, out, err);

@@ -40,7 +40,8 @@ enum { WIRE_CHILD_FD = 3 };
     X(FAILED, 71, "failed", "JSON: class, text, pointer")                                          \
     X(DONE, 72, "done", "JSON: outcome and closing facts; the child's last record")                \
     X(STARTED, 73, "started", "JSON: step resumed after (0: none), total_steps")                   \
-    X(PREDICTIONS, 74, "predictions", "binary: some predicted samples of a part")
+    X(PREDICTIONS, 74, "predictions", "binary: some predicted samples of a part")                  \
+    X(PREFIX, 75, "prefix", "JSON: kept (rows of the frozen prefix are in use), new (and made)")
 
 enum wire_type {
 #define WIRE_TYPE_ENUM(name, value, slug, payload) WIRE_##name = (value),

@@ -12,10 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/sha256.h"
+#include "server/worker/directory.h"
 
 #define TEMPORARY ".fetch"
 
@@ -201,4 +203,48 @@ enum sv_status worker_cache_link(struct worker_cache *cache, const char *sha256,
     }
     (void)pthread_mutex_unlock(&cache->fetching);
     return st;
+}
+
+/* ---------------------------------------------------------------------- files of our own making */
+
+bool worker_cache_link_kept(struct worker_cache *cache, const char *key, int to_fd,
+                            const char *name)
+{
+    return link_cached(cache, key, to_fd, name);
+}
+
+static bool copy_bytes(int from, int to, int64_t size)
+{
+    off_t at = 0;
+    while (at < size) {
+        ssize_t n = sendfile(to, from, &at, (size_t)(size - at));
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum sv_status worker_cache_keep(struct worker_cache *cache, const char *key, int from_fd,
+                                 const char *name, int64_t max_bytes, struct sv_error *err)
+{
+    int64_t size = 0;
+    int from = worker_file_open(from_fd, name, max_bytes, &size);
+    if (from < 0) {
+        return sv_fail(err, SV_ERR_INTERNAL, "a file to keep cannot be read");
+    }
+    (void)pthread_mutex_lock(&cache->fetching);
+    int to = openat(cache->fd, TEMPORARY, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool kept = to >= 0 && copy_bytes(from, to, size) && fchmod(to, 0444) == 0 &&
+                renameat(cache->fd, TEMPORARY, cache->fd, key) == 0;
+    if (!kept) {
+        (void)unlinkat(cache->fd, TEMPORARY, 0);
+    }
+    if (to >= 0) {
+        (void)close(to);
+    }
+    throw_out(cache);
+    (void)pthread_mutex_unlock(&cache->fetching);
+    (void)close(from);
+    return kept ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "the blob cache cannot be written");
 }

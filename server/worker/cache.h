@@ -31,4 +31,14 @@ SV_MUST_CHECK enum sv_status worker_cache_link(struct worker_cache *cache, const
                                                int to_fd, const char *name, worker_fetch_fn fetch,
                                                void *ctx, struct sv_error *err);
 
+/* Files of the worker's own making live in the same directory under the same cap, by a key of 64
+ * hex digits. Makes `name` in to_fd a link to the one with that key; false when there is none. */
+SV_MUST_CHECK bool worker_cache_link_kept(struct worker_cache *cache, const char *key, int to_fd,
+                                          const char *name);
+/* Keeps a copy, mode 0444, of the regular file `name` of from_fd (not larger than max_bytes) under
+ * the key: whoever wrote it cannot change the copy. SV_ERR_INTERNAL. */
+SV_MUST_CHECK enum sv_status worker_cache_keep(struct worker_cache *cache, const char *key,
+                                               int from_fd, const char *name, int64_t max_bytes,
+                                               struct sv_error *err);
+
 #endif

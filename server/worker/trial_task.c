@@ -36,12 +36,13 @@ static void set_limits(struct worker_slot *slot, const json_t *resolved, int64_t
     struct worker *worker = slot->worker;
     const json_t *limits = json_object_get(resolved, "limits");
     size_t threads = (size_t)json_integer_value(json_object_get(resolved, "threads"));
+    int64_t mapped = slot->trial.prepared.size + slot->trial.weights.size +
+                     worker->config->blob_cache_bytes / 2; /* rows of a frozen prefix */
     worker_lock(worker);
     slot->process.wall_clock_ms = limit_ms(limits, "seconds");
     slot->process.no_progress_ms = limit_ms(limits, "no_progress_seconds");
     slot->process.memory_bytes = memory_bytes;
-    slot->process.spawn.address_space = address_space(
-        memory_bytes, slot->trial.prepared.size + slot->trial.weights.size, worker->cores);
+    slot->process.spawn.address_space = address_space(memory_bytes, mapped, worker->cores);
     slot->process.spawn.file_size = memory_bytes + (int64_t)1024 * MIB;
     slot->control.most_threads = threads > 0 && threads < worker->cores ? threads : worker->cores;
     worker_share_cores(worker);
@@ -62,7 +63,7 @@ static void spec_digest(const struct worker_slot *slot, char out[140])
 }
 
 static json_t *start_record(struct worker_slot *slot, json_t *resolved,
-                            const struct worker_resume *resume, size_t n_resume)
+                            const struct worker_resume *resume, size_t n_resume, const char *prefix)
 {
     struct worker *worker = slot->worker;
     char digest[140];
@@ -77,10 +78,11 @@ static json_t *start_record(struct worker_slot *slot, json_t *resolved,
     slot->sent_threads = threads;
     spec_digest(slot, digest);
     const char *weights = slot->trial.weights.id[0] ? "weights" : NULL;
-    return json_pack("{s:O, s:s, s:s?, s:o, s:I, s:I, s:I, s:s, s:s, s:s}", "trial", resolved,
-                     "prepared", "prepared", "weights", weights, "resume", files, "threads",
-                     (json_int_t)threads, "most_threads", (json_int_t)most, "memory_bytes",
-                     (json_int_t)memory_limit(slot, resolved), "instruction_set",
+    return json_pack("{s:O, s:s, s:s?, s:s?, s:I, s:o, s:I, s:I, s:I, s:s, s:s, s:s}", "trial",
+                     resolved, "prepared", "prepared", "weights", weights, "prefix", prefix,
+                     "prefix_bytes", (json_int_t)worker_prefix_bytes(slot), "resume", files,
+                     "threads", (json_int_t)threads, "most_threads", (json_int_t)most,
+                     "memory_bytes", (json_int_t)memory_limit(slot, resolved), "instruction_set",
                      worker->environment.instruction_set, "core_build",
                      worker->environment.core_build, "spec_digest", digest);
 }
@@ -105,7 +107,8 @@ static enum sv_status prepare(struct worker_slot *slot, json_t **out_start, stru
         st = worker_checkpoints_fetch(slot, resume, &n_resume, err);
     }
     if (st == SV_OK) {
-        *out_start = start_record(slot, resolved, resume, n_resume);
+        const char *prefix = worker_prefix_begin(slot, resolved);
+        *out_start = start_record(slot, resolved, resume, n_resume, prefix);
         st = *out_start ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "no memory");
     }
     json_decref(resolved);
@@ -240,6 +243,8 @@ static bool take_json(struct worker_slot *slot, unsigned type, json_t *record)
         return worker_results_artefact(slot, record);
     case WIRE_EVALUATION:
         return worker_results_evaluation(slot, record);
+    case WIRE_PREFIX:
+        return worker_prefix_take(slot, record);
     case WIRE_LOG:
         return level && text && worker_pending_line(&slot->pending, level, text);
     default:
@@ -261,4 +266,10 @@ static bool take(struct worker_slot *slot, const struct wire_record *record)
     return taken;
 }
 
-const struct worker_task worker_trial_task = {"trial", prepare, take, commit, worker_results_end};
+static void end(struct worker_slot *slot, const struct worker_verdict *verdict)
+{
+    worker_prefix_end(slot); /* first: the database may keep us waiting */
+    worker_results_end(slot, verdict);
+}
+
+const struct worker_task worker_trial_task = {"trial", prepare, take, commit, end};

@@ -134,6 +134,7 @@ struct worker_slot {
     bool finished; /* the thread is about to end */
     struct worker_control control;
     struct worker_process process;
+    char prefix_key[65]; /* of the frozen prefix whose rows its child makes; "": none */
 
     /* the keeper's while not busy, the slot's while busy */
     struct store_memory memory;
@@ -282,6 +283,18 @@ bool worker_checkpoint_keep(struct worker_slot *slot, const char *name, int64_t 
 bool worker_checkpoint_upload(struct worker_slot *slot, int64_t step, struct store_blob *out_blob);
 /* Forgets the local checkpoints of a trial that needs none any more. */
 void worker_checkpoints_remove(struct worker *worker, const char *trial_id);
+
+/* ------------------------------------------------------------------------------ prefix.c */
+
+/* The file in the attempt's directory where the child finds, or makes, the rows of its frozen
+ * prefix; NULL when it can have none. Waits while another slot makes the same. */
+const char *worker_prefix_begin(struct worker_slot *slot, const json_t *resolved);
+/* The largest such file. */
+int64_t worker_prefix_bytes(const struct worker_slot *slot);
+/* The child said whether it uses rows and has made them: those go into the cache. */
+bool worker_prefix_take(struct worker_slot *slot, const json_t *record);
+/* The attempt is over: who waits for its rows waits no longer. */
+void worker_prefix_end(struct worker_slot *slot);
 
 /* ------------------------------------------------------------------------------ memory.c */
 

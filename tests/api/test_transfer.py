@@ -1,14 +1,12 @@
 """Jobs that start from weights: whose numbers a trial begins with, what stays frozen, what is refused."""
 import json
-import os
-import pathlib
+import re
 import struct
 
 import numpy as np
 import pytest
-from conftest import ROOT, UNKNOWN_ID, declare_weights, safetensors, spec, upload_weights
+from conftest import UNKNOWN_ID, declare_weights, safetensors, spec, upload_weights
 
-DATA = pathlib.Path(os.environ.get("ASSAY_TEST_DATA", ROOT / "../shared/data"))
 NETWORK = {"layers": [
     {"name": "in", "kind": "image_input", "normalisation": "rescale_unit"},
     {"name": "conv1", "kind": "convolution", "filters": 4, "kernel": 3}, {"name": "bn1", "kind": "batch_norm"},
@@ -120,3 +118,16 @@ def test_a_network_for_other_pictures_names_their_size(daemon, dataset, start):
                              json=spec(dataset, network={"name": "squeezenet1_1"}))
     assert "224" in problem["detail"] and "12" in problem["detail"], problem
     assert any("image_size" in issue["mend"] for issue in problem["issues"] if issue["mend"]), problem["issues"]
+
+
+def test_trials_of_a_sweep_share_one_pass_over_the_frozen_layers(daemon, dataset):
+    weights = upload_weights(daemon, safetensors(some_weights(seed=9)), "for a sweep")
+    before = daemon.log.read_text(errors="replace")
+    _, trials = run(daemon, transfer(dataset, weights, freeze="all_but_head", seeds=[1, 2], search={"parameters": {
+        "training.learning_rate": [0.001, 0.002, 0.003]}}))
+    said = re.findall(r"prefix_(made|shared).*? prefix=(\w+)(?: kept=(\d))?", daemon.log.read_text(errors="replace")[len(before):])
+    assert sorted(row[0] for row in said) == ["made"] + 5 * ["shared"], said
+    assert [row[2] for row in said if row[0] == "made"] == ["1"] and len({row[1] for row in said}) == 1
+    networks = [network_of(daemon, trial) for trial in trials]
+    assert len({network["fc.weight"] for network in networks}) == 6
+    assert len({network["conv1.weight"] for network in networks}) == 1
