@@ -13,6 +13,21 @@ enum { BYTES_MAX = 4 << 20, WORK_MAX = 2000000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Zeros: images, or sequences of three steps and one. */
+static void load(struct nn_network *network, size_t batch)
+{
+    static const nn_real zeros[3 * 2];
+    static const nn_real *const sequences[] = {zeros, zeros};
+    static const size_t lengths[] = {3, 1};
+    if (nn_network_takes_sequences(network)) {
+        const struct nn_sequence_batch loaded = {sequences, lengths, batch};
+        nn_network_load_sequences(network, &loaded);
+    } else {
+        memset(nn_network_input(network), 0,
+               batch * nn_network_input_size(network) * sizeof(nn_real));
+    }
+}
+
 static void run(const struct nn_description *description, const struct nn_network_bind *bind)
 {
     const struct nn_network_options options = {.max_batch = 2, .input_gradient = true};
@@ -23,11 +38,12 @@ static void run(const struct nn_description *description, const struct nn_networ
         return;
     }
     nn_network_initialize(network, 1);
-    memset(nn_network_input(network), 0, 2 * nn_network_input_size(network) * sizeof(nn_real));
+    load(network, 2);
     nn_network_forward(network, 2, NN_PHASE_TRAINING, &step);
     memset(nn_network_output_gradient(network), 0,
-           2 * nn_network_output_size(network) * sizeof(nn_real));
+           nn_network_output_rows(network, 2) * nn_network_output_size(network) * sizeof(nn_real));
     nn_network_backward(network, 2);
+    load(network, 1);
     nn_network_forward(network, 1, NN_PHASE_INFERENCE, NULL);
     nn_network_destroy(network);
 }
@@ -51,10 +67,21 @@ static double total(const json_t *report, const char *path)
     return json_number_value(jx_path_get(report, path));
 }
 
+/* What the description asks for: images, sequences with classes, or sequences with numbers. */
+static struct nn_network_bind bind_of(const struct nn_description *description)
+{
+    if (!description || !nn_description_takes_sequences(description)) {
+        return (struct nn_network_bind){.height = 7, .width = 6, .channels = 2, .classes = 3};
+    }
+    bool classifies = nn_description_task(description) == NN_TASK_CLASSIFICATION;
+    return (struct nn_network_bind){.features = 2,
+                                    .longest = 3,
+                                    .classes = classifies ? 3 : 0,
+                                    .responses = classifies ? 0 : 1};
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct nn_network_bind BIND = {
-        .height = 7, .width = 6, .channels = 2, .classes = 3};
     struct nn_description *description = NULL;
     json_t *spec = NULL;
     json_t *report = NULL;
@@ -63,7 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     enum nn_status status = nn_description_parse(spec, &description, &err);
-    NN_ASSERT(nn_network_analyze(spec, &BIND, 2, &report, &err) == NN_OK);
+    const struct nn_network_bind bind = bind_of(description);
+    NN_ASSERT(nn_network_analyze(spec, &bind, 2, &report, &err) == NN_OK);
     bool valid = json_is_true(json_object_get(report, "valid"));
     NN_ASSERT(status == NN_OK || !valid);
     if (status == NN_OK) {
@@ -71,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (valid && total(report, "totals.training_bytes") < BYTES_MAX &&
         total(report, "totals.multiply_adds") < WORK_MAX) {
-        run(description, &BIND);
+        run(description, &bind);
     }
     nn_description_destroy(description);
     json_decref(report);
