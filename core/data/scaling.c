@@ -2,7 +2,7 @@
  *
  * Scaling of sequences: from statistics to offsets and factors, and back from a document.
  */
-#include "core/data/scaling.h"
+#include "core/data/scaling_fields.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,41 +20,15 @@ struct nn_scaling {
     double target_max;
 };
 
-static const struct jx_choice RULES[] = {
+const struct jx_choice nn_scaling_rules[] = {
     {"none", NN_SCALING_NONE, "as they are"},
     {"z_score", NN_SCALING_Z_SCORE, "mean 0 and standard deviation 1 over what trains"},
     {"range", NN_SCALING_RANGE, "0 to 1 over what trains"},
     JX_END,
 };
 
-#define OFFSET(member) offsetof(struct nn_scaling_options, member)
 const struct jx_field nn_scaling_fields[] = {
-    {.name = "input_scaling",
-     .type = JX_ENUM,
-     .offset = OFFSET(inputs),
-     .fallback = "\"z_score\"",
-     .choices = RULES,
-     .doc = "how inputs are scaled"},
-    {.name = "target_scaling",
-     .type = JX_ENUM,
-     .offset = OFFSET(targets),
-     .fallback = "\"none\"",
-     .choices = RULES,
-     .doc = "how targets are scaled; metrics are in original units all the same"},
-    {.name = "keep_constant",
-     .type = JX_BOOL,
-     .offset = OFFSET(keep_constant),
-     .fallback = "false",
-     .doc = "keep inputs that have one value in all that trains"},
-    {.name = "rul_threshold",
-     .type = JX_REAL,
-     .offset = OFFSET(target_max),
-     .given = JX_GIVEN(struct nn_scaling_options, target_max_given),
-     .min = 0,
-     .max = 1e9,
-     .above_min = true,
-     .nullable = true,
-     .doc = "targets above it become it"},
+    NN_SCALING_FIELDS(0),
     JX_END,
 };
 

@@ -118,6 +118,11 @@ void nn_training_options_resolve(struct nn_training_options *options)
     nn_solver_options_resolve(&options->solver);
 }
 
+enum nn_normalisation nn_training_normalisation(const struct nn_scaling_options *scaling)
+{
+    return scaling->inputs == NN_SCALING_NONE ? NN_NORMALISATION_DESCRIBED : NN_NORMALISATION_NONE;
+}
+
 uint64_t nn_training_steps_per_epoch(const struct nn_training_options *options, size_t n_train)
 {
     return nn_loader_batches(n_train, (size_t)options->batch_size, options->drop_last);

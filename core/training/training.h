@@ -73,6 +73,10 @@ uint64_t nn_training_steps_per_epoch(const struct nn_training_options *options, 
 
 struct nn_kernels;
 
+/* What the bind of a network of sequences says of its input: inputs that are scaled already are
+ * not normalised once more. */
+enum nn_normalisation nn_training_normalisation(const struct nn_scaling_options *scaling);
+
 struct nn_training_setup {
     const struct nn_description *description;
     struct nn_network_bind bind; /* with zscore: mean and std are taken from the train part */

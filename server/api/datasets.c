@@ -69,6 +69,62 @@ json_t *api_dataset_encode(const struct store_dataset *d, bool in_list)
     return out;
 }
 
+/* Steps of a sequence, on average over all parts of the report. */
+static double mean_steps(const json_t *report)
+{
+    double steps = 0, sequences = 0;
+    const char *name;
+    json_t *part;
+    json_object_foreach(json_object_get(report, "parts"), name, part)
+    {
+        steps += json_number_value(json_object_get(part, "steps"));
+        sequences += json_number_value(json_object_get(part, "sequences"));
+    }
+    return sequences > 0 ? steps / sequences : 0;
+}
+
+/* The row of a set of sequences has their numbers in the places of an image's. */
+static void fill_sequences(const struct store_dataset *found, struct jobs_dataset *out)
+{
+    json_t *report = api_document(found->report);
+    const json_t *constant = jx_path_get(report, "counts.constant_inputs");
+    out->sequences = true;
+    out->longest = (size_t)found->height;
+    out->targets = (size_t)found->width;
+    out->inputs = (size_t)found->channels;
+    out->constant_inputs = (size_t)json_integer_value(constant);
+    out->mean_steps = mean_steps(report);
+    json_decref(report);
+}
+
+static struct jobs_dataset for_spec(const struct store_dataset *found)
+{
+    struct jobs_dataset out = {.classes = (size_t)found->class_count,
+                               .train = (size_t)found->train_count,
+                               .validation = (size_t)found->validation_count,
+                               .test = (size_t)found->test_count};
+    memcpy(out.id, found->id, sizeof out.id);
+    if (strcmp(found->kind, "sequences") == 0) {
+        fill_sequences(found, &out);
+    } else {
+        out.height = (size_t)found->height;
+        out.width = (size_t)found->width;
+        out.channels = (size_t)found->channels;
+    }
+    return out;
+}
+
+struct nn_network_bind api_dataset_bind(const struct jobs_dataset *dataset)
+{
+    return (struct nn_network_bind){.height = dataset->height,
+                                    .width = dataset->width,
+                                    .channels = dataset->channels,
+                                    .classes = dataset->classes,
+                                    .features = dataset->inputs - dataset->constant_inputs,
+                                    .longest = dataset->longest,
+                                    .responses = dataset->targets};
+}
+
 enum sv_status api_dataset_for_spec(struct api_ctx *ctx, const struct http_request *req,
                                     const char *id, struct jobs_dataset *out_dataset,
                                     struct sv_error *err)
@@ -85,18 +141,8 @@ enum sv_status api_dataset_for_spec(struct api_ctx *ctx, const struct http_reque
     } else if (st == SV_OK && strcmp(found.state, "ready") != 0) {
         st = sv_fail_at(err, SV_ERR_WRONG_STATE, "/dataset", "the data set is %s, not ready",
                         found.state);
-    } else if (st == SV_OK && strcmp(found.kind, api_dataset_kinds[0]) != 0) {
-        st = sv_fail_at(err, SV_ERR_NOT_SUPPORTED, "/dataset",
-                        "training on a data set of kind \"%s\" is not built yet", found.kind);
     } else if (st == SV_OK) {
-        *out_dataset = (struct jobs_dataset){.height = (size_t)found.height,
-                                             .width = (size_t)found.width,
-                                             .channels = (size_t)found.channels,
-                                             .classes = (size_t)found.class_count,
-                                             .train = (size_t)found.train_count,
-                                             .validation = (size_t)found.validation_count,
-                                             .test = (size_t)found.test_count};
-        memcpy(out_dataset->id, found.id, sizeof out_dataset->id);
+        *out_dataset = for_spec(&found);
     }
     store_memory_clear(&memory);
     return st;

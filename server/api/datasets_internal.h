@@ -5,6 +5,7 @@
 #ifndef API_DATASETS_INTERNAL_H
 #define API_DATASETS_INTERNAL_H
 
+#include "core/network/network.h"
 #include "server/api/show_internal.h"
 #include "server/jobs/jobs.h"
 #include "server/store/datasets.h"
@@ -14,6 +15,9 @@ SV_MUST_CHECK enum sv_status api_dataset_for_spec(struct api_ctx *ctx,
                                                   const struct http_request *req, const char *id,
                                                   struct jobs_dataset *out_dataset,
                                                   struct sv_error *err);
+
+/* What a network for it is bound to. */
+struct nn_network_bind api_dataset_bind(const struct jobs_dataset *dataset);
 
 /* A whole data set as JSON; in lists without files, classes and report. */
 json_t *api_dataset_encode(const struct store_dataset *dataset, bool in_list);

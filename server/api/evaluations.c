@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a finished trial says about each part: evaluations, confusion matrices, predictions.
+ * What a finished trial says about each part: evaluations and confusion matrices.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "server/api/csv_internal.h"
@@ -111,6 +109,23 @@ static char *write_confusion(const struct store_confusion *matrix, size_t *out_s
     return csv_finish(&csv, out_size);
 }
 
+/* A part that was evaluated as a regression says so. */
+static enum sv_status find_matrix(struct api_ctx *ctx, struct api_trial_read *read,
+                                  const char *part, struct store_confusion *out_matrix,
+                                  struct sv_error *err)
+{
+    const char *task = "";
+    enum sv_status st =
+        store_evaluation_task(ctx->store, &read->scope, read->id, part, &read->memory, &task, err);
+    if (st == SV_OK && strcmp(task, "classification") != 0) {
+        return sv_fail(err, SV_ERR_NOT_FOUND,
+                       "a %s has no confusion matrix; see evaluations and predictions", task);
+    }
+    return st == SV_OK ? store_confusion_get(ctx->store, &read->scope, read->id, part,
+                                             &read->memory, out_matrix, err)
+                       : st;
+}
+
 static enum sv_status confusion(void *state, const struct http_request *req,
                                 struct http_response *resp, bool as_csv, struct sv_error *err)
 {
@@ -127,8 +142,7 @@ static enum sv_status confusion(void *state, const struct http_request *req,
     if (st != SV_OK || done) {
         return st;
     }
-    st = store_confusion_get(ctx->store, &read.scope, read.id, PARTS[query.part], &read.memory,
-                             &matrix, err);
+    st = find_matrix(ctx, &read, PARTS[query.part], &matrix, err);
     if (as_csv && st == SV_OK) {
         size_t size = 0;
         char *text = write_confusion(&matrix, &size);
@@ -138,8 +152,8 @@ static enum sv_status confusion(void *state, const struct http_request *req,
     return api_trial_read_end_take(ctx, req, resp, &read, st, json, err);
 }
 
-/* GET /v1/trials/{id}/confusion-matrix?part=validation. 404 also when the part was not evaluated.
- */
+/* GET /v1/trials/{id}/confusion-matrix?part=validation. 404 also when the part was not evaluated,
+ * or is that of a regression. */
 enum sv_status api_trials_confusion(void *state, const struct http_request *req,
                                     struct http_response *out_resp, struct sv_error *err)
 {
@@ -151,103 +165,4 @@ enum sv_status api_trials_confusion_csv(void *state, const struct http_request *
                                         struct http_response *out_resp, struct sv_error *err)
 {
     return confusion(state, req, out_resp, true, err);
-}
-
-/* -------------------------------------------------------------------------------- predictions */
-
-struct predictions_query {
-    int part, wrong;
-    int64_t limit;
-    const char *cursor, *truth, *predicted;
-};
-
-static const char *const WRONG[] = {"false", "true", NULL};
-#define QUERY(member) offsetof(struct predictions_query, member)
-static const struct http_param PREDICTION_PARAMS[] = {
-    HTTP_PARAM_ROW_LIMIT(struct predictions_query, limit),
-    HTTP_PARAM_ROW_CURSOR(struct predictions_query, cursor),
-    {"part", HTTP_PARAM_CHOICE, QUERY(part), 0, 0, PARTS},
-    {"true", HTTP_PARAM_TEXT, QUERY(truth), 1, 1024, NULL},
-    {"predicted", HTTP_PARAM_TEXT, QUERY(predicted), 1, 1024, NULL},
-    {"wrong", HTTP_PARAM_CHOICE, QUERY(wrong), 0, 0, WRONG},
-};
-
-static enum sv_status class_index(const struct store_confusion *matrix, const char *parameter,
-                                  const char *name, int *out_index, struct sv_error *err)
-{
-    *out_index = -1;
-    for (size_t i = 0; name && i < matrix->n_classes; i++) {
-        if (strcmp(matrix->classes[i], name) == 0) {
-            *out_index = (int)i;
-        }
-    }
-    return !name || *out_index >= 0 ? SV_OK
-                                    : sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, parameter,
-                                                        "there is no such class");
-}
-
-static json_t *class_name(const struct store_confusion *matrix, int32_t index)
-{
-    bool known = index >= 0 && (size_t)index < matrix->n_classes;
-    return known ? jx_text(matrix->classes[index], SIZE_MAX) : json_null();
-}
-
-static json_t *encode_predictions(const struct store_prediction_list *list,
-                                  const struct store_confusion *matrix, const char *dataset_id)
-{
-    json_t *rows = json_array();
-    for (size_t i = 0; i < list->n; i++) {
-        const struct store_prediction *p = &list->rows[i];
-        char image[128];
-        (void)snprintf(image, sizeof image, "/v1/datasets/%s/items/%lld/image", dataset_id,
-                       (long long)p->sample);
-        rows = api_append_take(rows, json_pack("{s:I, s:o, s:o, s:o, s:s}", "sample",
-                                               (json_int_t)p->sample, "true",
-                                               class_name(matrix, p->truth), "predicted",
-                                               class_name(matrix, p->predicted), "probability",
-                                               jx_number_f32(p->probability), "image", image));
-    }
-    return rows;
-}
-
-/* GET /v1/trials/{id}/predictions?part=validation&true=A&predicted=B: the samples of class A taken
- * for B. 404 also when the part was not evaluated; 400 for an unknown class. */
-enum sv_status api_trials_predictions(void *state, const struct http_request *req,
-                                      struct http_response *out_resp, struct sv_error *err)
-{
-    struct api_ctx *ctx = state;
-    struct predictions_query query = {
-        .part = PART_VALIDATION, .wrong = -1, .limit = HTTP_LIMIT_DEFAULT};
-    struct api_params params = {PREDICTION_PARAMS, API_COUNT(PREDICTION_PARAMS), &query};
-    struct store_confusion matrix;
-    struct store_prediction_list list;
-    struct api_trial_read read;
-    json_t *json = NULL;
-    bool done = false;
-    enum sv_status st = api_trial_read_begin(ctx, req, out_resp, &params, NULL, &read, &done, err);
-    if (st != SV_OK || done) {
-        return st;
-    }
-    struct store_prediction_filter filter = {.part = PARTS[query.part], .wrong = query.wrong};
-    struct api_page page;
-    st = api_page_open(&params, query.limit, query.cursor, &page, err);
-    if (st == SV_OK) {
-        st = store_confusion_get(ctx->store, &read.scope, read.id, filter.part, &read.memory,
-                                 &matrix, err);
-    }
-    if (st == SV_OK) {
-        st = class_index(&matrix, "true", query.truth, &filter.truth, err);
-    }
-    if (st == SV_OK) {
-        st = class_index(&matrix, "predicted", query.predicted, &filter.predicted, err);
-    }
-    if (st == SV_OK) {
-        st = store_predictions_list(ctx->store, &read.scope, read.id, &filter, &page.store,
-                                    &read.memory, &list, err);
-    }
-    if (st == SV_OK) {
-        json = api_list_take(encode_predictions(&list, &matrix, read.dataset_id),
-                             api_page_next(req, &page, list.next));
-    }
-    return api_trial_read_end_take(ctx, req, out_resp, &read, st, json, err);
 }

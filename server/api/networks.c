@@ -161,10 +161,7 @@ static enum sv_status bind_analysis(struct api_ctx *ctx, const struct http_reque
             return st;
         }
     }
-    *out = (struct nn_network_bind){.height = dataset.height,
-                                    .width = dataset.width,
-                                    .channels = dataset.channels,
-                                    .classes = dataset.classes};
+    *out = api_dataset_bind(&dataset);
     return SV_OK;
 }
 

@@ -38,10 +38,12 @@ static double history(void *ctx, const char *network, const struct jobs_dataset 
     const struct resolve_ctx *resolve = ctx;
     struct store_scope scope;
     double speed = 0;
+    bool s = dataset->sequences; /* whose row has other numbers in these places */
     struct store_speed_query query = {.network = network,
-                                      .height = (int64_t)dataset->height,
-                                      .width = (int64_t)dataset->width,
-                                      .channels = (int64_t)dataset->channels};
+                                      .height = (int64_t)(s ? dataset->longest : dataset->height),
+                                      .width = (int64_t)(s ? dataset->targets : dataset->width),
+                                      .channels =
+                                          (int64_t)(s ? dataset->inputs : dataset->channels)};
     api_scope(resolve->req, &scope);
     /* An estimate: without an answer of the database the other basis serves. */
     return store_speed_read(resolve->api->store, &scope, &query, &speed, NULL) == SV_OK ? speed : 0;

@@ -126,10 +126,7 @@ static enum sv_status bind(struct api_ctx *ctx, const struct http_request *req,
             return st;
         }
     }
-    *out_bind = (struct nn_network_bind){.height = dataset.height,
-                                         .width = dataset.width,
-                                         .channels = dataset.channels,
-                                         .classes = dataset.classes};
+    *out_bind = api_dataset_bind(&dataset);
     return SV_OK;
 }
 

@@ -20,7 +20,6 @@ static const struct {
     {"explain", NULL},
     {"reuse", NULL},
     {"reused_from", NULL},
-    {"data.rul_threshold", NULL},
     {"search.strategy", "random"},
     {"search.strategy", "bayesian"},
     {"search.strategy", "successive_halving"},
@@ -201,7 +200,9 @@ static enum sv_status complete_split(struct jobs_split_options *split,
 {
     bool has_part = dataset->validation > 0;
     if (!split->train_given) {
-        split->train = split->validation_given ? left_by(split->validation) : has_part ? 1.0 : 0.7;
+        split->train = split->validation_given          ? left_by(split->validation)
+                       : has_part || dataset->sequences ? 1.0
+                                                        : 0.7;
     }
     if (!split->validation_given) {
         split->validation = has_part ? 0.0 : left_by(split->train);
@@ -232,10 +233,42 @@ static enum sv_status check_augmentation(const struct nn_augmentation *augmentat
                                          const struct jobs_dataset *dataset, struct sv_error *err)
 {
     size_t padding = (size_t)augmentation->crop_padding;
+    if (dataset->sequences && nn_augmentation_is_on(augmentation)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/augmentation",
+                          "augmentation is for images, and these are sequences");
+    }
     if (padding > 0 && (padding >= dataset->height || padding >= dataset->width)) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/augmentation/crop_padding",
                           "pictures of %zu x %zu can be moved out of sight", dataset->height,
                           dataset->width);
+    }
+    return SV_OK;
+}
+
+/* Trials are ranked by a part that does not train. */
+static enum sv_status complete_sequences(struct jobs_trial_spec *spec,
+                                         const struct jobs_dataset *dataset, struct sv_error *err)
+{
+    if (dataset->test == 0 && dataset->validation == 0 && spec->split.train >= 1.0) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/split/train",
+                          "all sequences train: nothing is left to validate or test");
+    }
+    return jobs_data_complete(&spec->data, spec->training.shuffle, err);
+}
+
+static enum sv_status check_metrics(const json_t *metrics, const struct jobs_dataset *dataset,
+                                    struct sv_error *err)
+{
+    enum nn_metric_task other = dataset->sequences ? NN_OF_CLASSIFICATION : NN_OF_REGRESSION;
+    for (size_t i = 0; i < json_array_size(metrics); i++) {
+        const char *name = json_string_value(json_array_get(metrics, i));
+        const struct nn_metric *metric = name ? nn_metric_find(name) : NULL;
+        if (metric && metric->task == other) {
+            char pointer[64];
+            jx_pointer_index("/evaluation/metrics", i, pointer, sizeof pointer);
+            return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "%s is a metric of a %s", name,
+                              nn_metric_task_name(other));
+        }
     }
     return SV_OK;
 }
@@ -257,6 +290,15 @@ enum sv_status jobs_trial_complete(struct jobs_trial_spec *spec, const struct jo
     }
     if (st == SV_OK) {
         st = complete_split(&spec->split, dataset, err);
+    }
+    if (st != SV_OK) {
+        return st;
+    }
+    if (dataset->sequences) {
+        st = complete_sequences(spec, dataset, err);
+    }
+    if (st == SV_OK) {
+        st = check_metrics(spec->metrics, dataset, err);
     }
     if (st != SV_OK) {
         return st;

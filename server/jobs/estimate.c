@@ -19,6 +19,14 @@ static double slots(int solver)
     return solver == NN_SOLVER_ADAM ? 2.0 : 1.0;
 }
 
+/* The scaled copy of a set of sequences. */
+static uint64_t scaled_bytes(const struct jobs_dataset *dataset)
+{
+    double sequences = (double)(dataset->train + dataset->validation + dataset->test);
+    double values = (double)(dataset->inputs + dataset->targets) * dataset->mean_steps;
+    return dataset->sequences ? (uint64_t)(sequences * values * (double)sizeof(nn_real)) : 0;
+}
+
 enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
                                  const struct jobs_trial_spec *trial,
                                  const struct jobs_network *network,
@@ -34,15 +42,16 @@ enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
     double trained = train * epochs;
     double evaluated = validation * validations + (double)dataset->train +
                        (double)dataset->validation + (double)dataset->test;
-    double work = network->multiply_adds * (TRAINING_FACTOR * trained + evaluated);
-    double seconds = fmax(work / RATE, SECONDS_PER_SAMPLE_AT_LEAST * (trained + evaluated));
+    double steps = dataset->sequences ? dataset->mean_steps : 1.0; /* of a sample */
+    double work = network->multiply_adds * steps * (TRAINING_FACTOR * trained + evaluated);
+    double seconds = fmax(work / RATE, SECONDS_PER_SAMPLE_AT_LEAST * steps * (trained + evaluated));
     if (network->speed > 0) {
         seconds = (trained + evaluated / TRAINING_FACTOR) / network->speed;
     }
     double copies = trial->training.output_network == NN_OUTPUT_BEST_VALIDATION_LOSS ? 1.0 : 0.0;
-    uint64_t memory =
-        network->training_bytes + (uint64_t)((slots(trial->training.solver.kind) + copies) *
-                                             (double)network->parameter_bytes);
+    uint64_t memory = network->training_bytes + scaled_bytes(dataset) +
+                      (uint64_t)((slots(trial->training.solver.kind) + copies) *
+                                 (double)network->parameter_bytes);
     if (memory > (uint64_t)trial->limits.memory_bytes) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/training/batch_size",
                           "a trial would need %llu bytes; its limit is %lld",

@@ -25,7 +25,12 @@ enum { JOBS_NAME_MAX = 200, JOBS_NOTES_MAX = 20000, JOBS_LABELS_MAX = 32, JOBS_L
 /* What a spec is checked against. Counts are samples per part. */
 struct jobs_dataset {
     char id[33];
-    size_t height, width, channels, classes;
+    bool sequences;                 /* else images */
+    size_t height, width, channels; /* of images */
+    size_t classes;
+    size_t inputs, constant_inputs; /* of a step; the latter are those with one value, left out */
+    size_t targets, longest;        /* of a step; steps of the longest sequence */
+    double mean_steps;              /* of a sequence */
     size_t train, validation, test;
 };
 

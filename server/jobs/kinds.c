@@ -8,16 +8,10 @@
 
 #include "core/json/json.h"
 
-static const struct jobs_kind SEQUENCE_REGRESSION = {
-    .name = "sequence_regression",
-    .doc = "trains recurrent networks on tables of sequences",
-    .defaults = "",
-};
-
 static const struct jobs_kind *const KINDS[] = {
     &jobs_kind_solver_comparison,
     &jobs_kind_transfer_learning,
-    &SEQUENCE_REGRESSION,
+    &jobs_kind_sequence_regression,
     NULL,
 };
 

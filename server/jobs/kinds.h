@@ -10,15 +10,22 @@
 
 #include "server/jobs/jobs.h"
 
+enum { JOBS_DEFAULT_AXES = 2 };
+
 struct jobs_kind {
     const char *name; /* first member: jx_nearest walks the table */
     const char *doc;
     bool is_built; /* false: known, answered 422 not_supported */
-    /* JSON object of values that stand where the job has none ("" for none). */
+    /* JSON object of values that stand where the job has none ("" for none); a network of the job
+     * replaces that of the kind whole. */
     const char *defaults;
-    /* The sweep of a job that names no parameters, and the field whose presence in the job means
-     * that it wants no sweep over it. NULL: none. */
-    const char *sweep_path, *sweep_values;
+    bool sequences; /* of data sets of sequences, else of images */
+    /* The sweep of a job that names no parameters; of each axis, the field whose presence in the
+     * job means that it wants no sweep over it. Ended by a NULL path. */
+    struct {
+        const char *path, *unless, *values;
+    } sweep[JOBS_DEFAULT_AXES + 1];
+    const char *metrics; /* JSON array: the default of evaluation.metrics */
     const char *headline_metric;
     const char *headline_of_test; /* instead, where nothing validates; NULL: the same */
     /* What the kind asks of a data set. NULL: nothing. */
@@ -27,6 +34,7 @@ struct jobs_kind {
 
 extern const struct jobs_kind jobs_kind_solver_comparison;
 extern const struct jobs_kind jobs_kind_transfer_learning;
+extern const struct jobs_kind jobs_kind_sequence_regression;
 
 /* All kinds, ended by NULL. */
 const struct jobs_kind *const *jobs_kinds(void);

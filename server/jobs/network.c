@@ -90,14 +90,24 @@ static double total(const json_t *report, const char *name)
 static struct nn_network_bind bind_of(const struct jobs_trial_spec *trial,
                                       const struct jobs_dataset *dataset)
 {
+    if (dataset->sequences) {
+        const struct nn_scaling_options *scaling = &trial->data.scaling;
+        size_t dropped = scaling->keep_constant ? 0 : dataset->constant_inputs;
+        return (struct nn_network_bind){.features = dataset->inputs - dropped,
+                                        .longest = dataset->longest,
+                                        .responses = dataset->targets,
+                                        .normalisation = nn_training_normalisation(scaling)};
+    }
     return (struct nn_network_bind){.height = dataset->height,
                                     .width = dataset->width,
                                     .channels = dataset->channels,
                                     .classes = dataset->classes,
-                                    .normalisation = (enum nn_normalisation)trial->normalisation};
+                                    .normalisation =
+                                        (enum nn_normalisation)trial->data.normalisation};
 }
 
-static enum sv_status expand(const json_t *spec, json_t **out_expanded, struct sv_error *err)
+static enum sv_status expand(const json_t *spec, bool sequences, json_t **out_expanded,
+                             struct sv_error *err)
 {
     struct nn_error nn = {0};
     struct nn_description *description = NULL;
@@ -109,8 +119,14 @@ static enum sv_status expand(const json_t *spec, json_t **out_expanded, struct s
             err, st == NN_ERR_NOT_SUPPORTED ? SV_ERR_NOT_SUPPORTED : SV_ERR_INVALID_NETWORK,
             pointer, "%s", nn.text);
     }
+    bool fits = !sequences || nn_description_task(description) == NN_TASK_REGRESSION;
     json_t *expanded = nn_description_json(description);
     nn_description_destroy(description);
+    if (!fits) {
+        json_decref(expanded);
+        return sv_fail_at(err, SV_ERR_INVALID_NETWORK, "/network",
+                          "the network scores classes, and there is a number to predict");
+    }
     if (!expanded) {
         return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
     }
@@ -212,7 +228,7 @@ static enum sv_status analyse(const struct jobs_trial_spec *trial, const char *w
         st = refuse(report, out_issues, err);
         goto cleanup;
     }
-    st = expand(trial->network, &network->spec, err);
+    st = expand(trial->network, dataset->sequences, &network->spec, err);
     if (st == SV_OK) {
         st = check_layers(trial, dataset, err);
     }
@@ -235,7 +251,8 @@ cleanup:
 static char *key_of(const struct jobs_trial_spec *trial, const char *weights_id)
 {
     const json_t *factors = trial->training.layer_factors;
-    json_t *parts = json_pack("[i, I, s?, O?, O?, O?]", trial->normalisation,
+    json_t *parts = json_pack("[i, i, b, I, s?, O?, O?, O?]", trial->data.normalisation,
+                              trial->data.scaling.inputs, (int)trial->data.scaling.keep_constant,
                               (json_int_t)trial->training.batch_size, weights_id, trial->freeze,
                               factors, trial->network);
     char *key = parts ? jx_canonical(parts) : NULL;

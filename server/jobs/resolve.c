@@ -49,37 +49,38 @@ static enum sv_status find_kind(struct making *m, struct sv_error *err)
     return SV_OK;
 }
 
-/* The kind's sweep stands where the job names no parameters and does not fix the field. */
+/* The kind's axes stand where the job names no parameters, each where the job does not fix it. */
 static bool add_default_sweep(const struct making *m)
 {
-    if (!m->kind->sweep_path || jx_path_get(m->submitted, m->kind->sweep_path) ||
-        jx_path_get(m->submitted, "search.parameters")) {
-        return true;
-    }
     const json_t *search = json_object_get(m->merged, "search");
-    if (search && !json_is_object(search)) {
-        return true; /* decoding will say so */
+    if (jx_path_get(m->submitted, "search.parameters") || (search && !json_is_object(search))) {
+        return true; /* the latter: decoding will say so */
     }
     json_t *parameters = json_object();
-    json_t *values = json_loads(m->kind->sweep_values, 0, NULL);
-    if (json_object_set_new(parameters, m->kind->sweep_path, values) != 0) {
-        json_decref(parameters);
-        return false;
+    for (size_t i = 0; m->kind->sweep[i].path; i++) {
+        if (jx_path_get(m->submitted, m->kind->sweep[i].unless)) {
+            continue;
+        }
+        json_t *values = json_loads(m->kind->sweep[i].values, 0, NULL);
+        if (json_object_set_new(parameters, m->kind->sweep[i].path, values) != 0) {
+            json_decref(parameters);
+            return false;
+        }
     }
     return jx_path_set(m->merged, "search.parameters", parameters, NULL) == NN_OK;
 }
 
 /* What field tables have no words for: texts, lists and maps. */
-static bool add_default_values(json_t *merged)
+static bool add_default_values(json_t *merged, const struct jobs_kind *kind)
 {
-    static const char *const rows[][2] = {
+    const char *const rows[][2] = {
         {"experiment", "\"default\""},
         {"name", "\"\""},
         {"notes", "\"\""},
         {"labels", "[]"},
         {"search.parameters", "{}"},
         {"freeze", "\"none\""},
-        {"evaluation.metrics", "[\"accuracy\", \"balanced_accuracy\", \"loss\"]"},
+        {"evaluation.metrics", kind->metrics},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         json_t *value = json_loads(rows[i][1], JSON_DECODE_ANY, NULL);
@@ -117,7 +118,7 @@ static enum sv_status merge_defaults(struct making *m, struct sv_error *err)
     json_auto_t *defaults = json_loads(m->kind->defaults, 0, NULL);
     m->merged = json_deep_copy(m->submitted);
     if (!defaults || !m->merged || !add_missing(m->merged, defaults) || !add_default_sweep(m) ||
-        !add_default_values(m->merged)) {
+        !add_default_values(m->merged, m->kind)) {
         return no_memory(err);
     }
     return SV_OK;
@@ -128,6 +129,17 @@ static bool is_id(const char *text)
     return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
 }
 
+static enum sv_status check_dataset(const struct making *m, struct sv_error *err)
+{
+    if (m->kind->sequences != m->dataset.sequences) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset",
+                          "%s trains on %s, and the data set holds %s", m->kind->name,
+                          m->kind->sequences ? "sequences" : "images",
+                          m->kind->sequences ? "images" : "sequences");
+    }
+    return m->kind->check ? m->kind->check(&m->dataset, err) : SV_OK;
+}
+
 static enum sv_status find_dataset(struct making *m, struct sv_error *err)
 {
     enum sv_status st =
@@ -136,7 +148,7 @@ static enum sv_status find_dataset(struct making *m, struct sv_error *err)
             : SV_ERR_NOT_FOUND;
     switch (st) {
     case SV_OK:
-        return m->kind->check ? m->kind->check(&m->dataset, err) : SV_OK;
+        return check_dataset(m, err);
     case SV_ERR_NOT_FOUND:
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset", "there is no such data set");
     case SV_ERR_WRONG_STATE:
@@ -173,6 +185,7 @@ static json_t *encode_trial(const struct making *m, const struct jobs_trial_spec
         json_decref(out);
         out = NULL;
     }
+    jobs_data_prune(out, m->kind->sequences);
     json_decref(rest);
     return out;
 }
@@ -182,7 +195,10 @@ static enum sv_status understand(struct making *m, const json_t *json,
                                  struct jobs_trial_spec *out_trial,
                                  const struct jobs_network **out_network, struct sv_error *err)
 {
-    enum sv_status st = jobs_decode(jobs_trial_fields, json, out_trial, err);
+    enum sv_status st = jobs_data_check(json, m->kind->sequences, err);
+    if (st == SV_OK) {
+        st = jobs_decode(jobs_trial_fields, json, out_trial, err);
+    }
     if (st == SV_OK) {
         st = jobs_trial_complete(out_trial, &m->dataset, m->context->trial_memory_bytes, err);
     }
@@ -300,8 +316,10 @@ static enum sv_status encode_job(struct making *m, struct sv_error *err)
     }
     spec->trial.split = complete.split;
     spec->trial.limits = complete.limits;
+    spec->trial.data = complete.data;
     bool validates = m->dataset.validation > 0 || complete.split.validation > 0;
-    if (st == SV_OK && !validates && m->dataset.test > 0 && m->kind->headline_of_test) {
+    bool tests = m->dataset.test > 0 || complete.split.train + complete.split.validation < 1.0;
+    if (st == SV_OK && !validates && tests && m->kind->headline_of_test) {
         m->plan->headline_metric = m->kind->headline_of_test;
     }
     if (!swept) {
@@ -311,6 +329,7 @@ static enum sv_status encode_job(struct making *m, struct sv_error *err)
     if (!m->plan->resolved) {
         return no_memory(err);
     }
+    jobs_data_prune(m->plan->resolved, m->kind->sequences);
     for (size_t axis = 0; axis < m->sweep.axis_count; axis++) {
         remove_path(m->plan->resolved, m->sweep.axes[axis].path);
     }

@@ -11,15 +11,6 @@
 
 #define SEED_MAX 9007199254740991.0 /* 2^53 - 1: what every JSON reader keeps exactly */
 
-static const struct jx_choice NORMALISATIONS[] = {
-    {"as_described", NN_NORMALISATION_DESCRIBED, "as the network's input layer says"},
-    {"none", NN_NORMALISATION_NONE, "0 to 255 as they are"},
-    {"rescale_unit", NN_NORMALISATION_RESCALE_UNIT, "0 to 1"},
-    {"rescale_symmetric", NN_NORMALISATION_RESCALE_SYMMETRIC, "-1 to 1"},
-    {"zscore", NN_NORMALISATION_ZSCORE, "mean 0 and deviation 1 per channel of the train part"},
-    JX_END,
-};
-
 static const struct jx_choice OPERATORS[] = {
     {"optimised", NN_OPERATORS_OPTIMISED, "fused passes and the fastest kernels"},
     {"plain", NN_OPERATORS_PLAIN, "one pass a layer on the reference kernels"},
@@ -33,20 +24,16 @@ static const struct jx_choice METRICS[] = {
     {"loss", 0, "mean loss over a part"},
     {"accuracy", 0, "share that is classified right"},
     {"balanced_accuracy", 0, "mean recall of the classes that occur"},
+    {"rmse", 0, "root of the mean squared error of all steps"},
+    {"mae", 0, "mean absolute error of all steps"},
+    {"r2", 0, "share of the targets' variance that is explained"},
+    {"mean_max_absolute_error", 0, "mean over the sequences of the largest error"},
+    {"last_step_rmse", 0, "root of the mean squared error at the last steps"},
+    {"phm08_score", 0, "score of the PHM 2008 challenge"},
     JX_END,
 };
 
 #define OFFSET(member) offsetof(struct jobs_trial_spec, member)
-#define GIVEN(member)  JX_GIVEN(struct jobs_trial_spec, member)
-
-static const struct jx_field DATA_FIELDS[] = {
-    {.name = "normalisation",
-     .type = JX_ENUM,
-     .choices = NORMALISATIONS,
-     .fallback = "\"as_described\"",
-     .doc = "what happens to grey levels before the first layer"},
-    JX_END,
-};
 
 #define SPLIT(member) offsetof(struct jobs_split_options, member)
 static const struct jx_field SPLIT_FIELDS[] = {
@@ -59,7 +46,7 @@ static const struct jx_field SPLIT_FIELDS[] = {
      .above_min = true,
      .nullable = true,
      .doc = "share of the train part that trains; default: what validation leaves, else 0.7, or 1 "
-            "when the data set has a validation part"},
+            "of sequences and when the data set has a validation part"},
     {.name = "validation",
      .type = JX_REAL,
      .offset = SPLIT(validation),
@@ -88,7 +75,7 @@ static const struct jx_field EVALUATION_FIELDS[] = {
      .items = &METRIC_ITEM,
      .min_items = 1,
      .max_items = 8,
-     .doc = "columns of the results table, each for every part; default: all"},
+     .doc = "columns of the results table, each for every part; default: all of the kind"},
     {.name = "custom_metrics",
      .type = JX_ARRAY,
      .offset = offsetof(struct jobs_trial_spec, custom_metrics) -
@@ -146,8 +133,8 @@ static const struct jx_field LIMIT_FIELDS[] = {
          .doc = "random changes of the pictures that train, others in each epoch"},                \
         {.name = "data",                                                                           \
          .type = JX_OBJECT,                                                                        \
-         .offset = OFFSET(normalisation),                                                          \
-         .fields = DATA_FIELDS,                                                                    \
+         .offset = OFFSET(data),                                                                   \
+         .fields = jobs_data_fields,                                                               \
          .doc = "what happens to samples on their way in"},                                        \
         {.name = "split",                                                                          \
          .type = JX_OBJECT,                                                                        \

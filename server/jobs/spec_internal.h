@@ -23,12 +23,20 @@ struct jobs_limit_options {
     double no_progress_seconds; /* 0: none */
 };
 
+/* Images have a normalisation, sequences all the rest. */
+struct jobs_data_options {
+    int normalisation; /* enum nn_normalisation */
+    struct nn_scaling_options scaling;
+    int sort; /* enum nn_sequence_sort */
+    bool sort_given;
+};
+
 /* What may be swept over. */
 struct jobs_trial_spec {
     const json_t *network;
     const json_t *freeze; /* core/network/freeze.h */
     struct nn_augmentation augmentation;
-    int normalisation; /* enum nn_normalisation */
+    struct jobs_data_options data;
     struct jobs_split_options split;
     struct nn_training_options training;
     const json_t *metrics;        /* columns of the results table */
@@ -52,6 +60,18 @@ struct jobs_job_spec {
 
 extern const struct jx_field jobs_job_fields[];
 extern const struct jx_field jobs_trial_fields[];
+
+extern const struct jx_field jobs_data_fields[];
+
+/* Refuses, with its pointer, a field of `data` in a trial's JSON that is of the other sort of
+ * samples. */
+SV_MUST_CHECK enum sv_status jobs_data_check(const json_t *trial, bool sequences,
+                                             struct sv_error *err);
+/* Of sequences: fills and checks what depends on the order of training (enum nn_shuffle). */
+SV_MUST_CHECK enum sv_status jobs_data_complete(struct jobs_data_options *data, int shuffle,
+                                                struct sv_error *err);
+/* Takes the fields of the other sort of samples out of an encoded spec. */
+void jobs_data_prune(json_t *spec, bool sequences);
 
 /* Refuses, with its pointer, the first field or value that is valid but not built. */
 SV_MUST_CHECK enum sv_status jobs_refuse_not_built(const json_t *submitted, struct sv_error *err);

@@ -130,6 +130,16 @@ struct store_predictions {
     size_t n;                   /* 0: none are kept */
 };
 
+/* Of sequences, in order of the evaluation; rows of all of them stand one after the other. */
+struct store_sequence_predictions {
+    const int64_t *samples;       /* index in the prepared set */
+    const int64_t *lengths;       /* steps */
+    const int64_t *firsts, *rows; /* rows of `targets`: one a step, or one in all */
+    const char *const *names;
+    size_t n; /* sequences; 0: none are kept */
+    const float *targets, *predicted;
+};
+
 struct store_evaluation_new {
     const char *part; /* train, validation, test */
     int64_t sample_count;
@@ -140,6 +150,7 @@ struct store_evaluation_new {
     size_t n_classes;
     const int64_t *counts; /* n_classes x n_classes, rows = true; NULL: no matrix */
     struct store_predictions predictions;
+    struct store_sequence_predictions sequences;
 };
 
 struct store_artefact_new {

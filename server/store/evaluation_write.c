@@ -140,6 +140,10 @@ enum sv_status store_evaluations_write(struct store_conn *conn, const struct sto
         if (st == SV_OK) {
             st = insert_predictions(conn, claim, evaluation, err);
         }
+        if (st == SV_OK) {
+            st = store_sequence_predictions_write(conn, claim, evaluation->part,
+                                                  &evaluation->sequences, err);
+        }
     }
     for (size_t i = 0; st == SV_OK && i < ending->n_artefacts; i++) {
         st = insert_artefact(conn, claim, &ending->artefacts[i], err);

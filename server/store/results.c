@@ -50,6 +50,32 @@ enum sv_status store_evaluations_list(struct store *store, const struct store_sc
     return st;
 }
 
+static void read_task(struct sql_reader *r, void *row)
+{
+    const char **out = row;
+    *out = sql_read_text(r);
+}
+
+enum sv_status store_evaluation_task(struct store *store, const struct store_scope *scope,
+                                     const char *trial_id, const char *part,
+                                     struct store_memory *memory, const char **out_task,
+                                     struct sv_error *err)
+{
+    static const struct store_shape SHAPE = {sizeof(const char *), read_task};
+    struct sql_params params = {0};
+    enum sv_status st = store_trial_exists(store, scope, trial_id, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    sql_text(&params, trial_id);
+    sql_text(&params, part);
+    return store_read_row(store,
+                          "select coalesce(document ->> 'task', 'classification') from evaluation"
+                          " where trial_id = $1 and part = $2",
+                          &params, &SHAPE, "evaluation: the part has not been evaluated", memory,
+                          (void *)out_task, err);
+}
+
 static void read_confusion(struct sql_reader *r, void *row)
 {
     struct store_confusion *out = row;

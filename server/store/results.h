@@ -24,6 +24,14 @@ store_evaluations_list(struct store *store, const struct store_scope *scope, con
                        struct store_memory *memory, struct store_evaluation_list *out_list,
                        struct sv_error *err);
 
+/* "classification" or "regression", of an evaluated part. SV_ERR_NOT_FOUND: no such trial, or the
+ * part has not been evaluated. */
+SV_MUST_CHECK enum sv_status store_evaluation_task(struct store *store,
+                                                   const struct store_scope *scope,
+                                                   const char *trial_id, const char *part,
+                                                   struct store_memory *memory,
+                                                   const char **out_task, struct sv_error *err);
+
 struct store_confusion {
     const char *const *classes;
     size_t n_classes;
@@ -55,6 +63,25 @@ store_predictions_list(struct store *store, const struct store_scope *scope, con
                        const struct store_prediction_filter *filter, const struct store_page *page,
                        struct store_memory *memory, struct store_prediction_list *out_list,
                        struct sv_error *err);
+
+struct store_sequence_prediction {
+    int64_t sample; /* index in the prepared set */
+    const char *name;
+    int64_t length;                      /* steps */
+    double target, predicted;            /* at the last step */
+    const double *targets, *predictions; /* [n]; n is 0 in lists */
+    size_t n;
+};
+struct store_sequence_prediction_list {
+    struct store_sequence_prediction *rows; /* in order of evaluation */
+    size_t n;
+    const char *next;
+};
+/* sample -1: every one, without arrays. */
+SV_MUST_CHECK enum sv_status store_sequence_predictions_list(
+    struct store *store, const struct store_scope *scope, const char *trial_id, const char *part,
+    int64_t sample, const struct store_page *page, struct store_memory *memory,
+    struct store_sequence_prediction_list *out_list, struct sv_error *err);
 
 /* One row of a job's results table. */
 struct store_result_metric {

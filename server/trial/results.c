@@ -123,19 +123,26 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static json_t *images_detail(const struct nn_prepared_info *info, const char *const *names,
+                             uint64_t step)
+{
+    return json_pack("{s:o, s:I, s:I, s:I, s:I}", "classes", encode_names(names, info->class_count),
+                     "height", (json_int_t)info->height, "width", (json_int_t)info->width,
+                     "channels", (json_int_t)info->channels, "step", (json_int_t)step);
+}
+
+/* detail is transferred. */
 static void say_network(struct trial_link *link, const struct nn_training_result *result,
-                        const struct nn_prepared_info *info, const char *const *names)
+                        json_t *detail)
 {
     if (!result->network_path[0]) {
+        json_decref(detail);
         return;
     }
     trial_say_take(link, WIRE_ARTEFACT,
-                   json_pack("{s:s, s:s, s:s, s:{s:o, s:I, s:I, s:I, s:I}}", "kind", "network",
-                             "path", base_name(result->network_path), "media_type",
-                             "application/octet-stream", "detail", "classes",
-                             encode_names(names, info->class_count), "height",
-                             (json_int_t)info->height, "width", (json_int_t)info->width, "channels",
-                             (json_int_t)info->channels, "step", (json_int_t)result->step));
+                   json_pack("{s:s, s:s, s:s, s:o}", "kind", "network", "path",
+                             base_name(result->network_path), "media_type",
+                             "application/octet-stream", "detail", detail));
 }
 
 static json_t *encode_profile(const struct nn_training_result *result)
@@ -167,7 +174,7 @@ static void say_profile(struct trial_link *link, const struct nn_training_result
     json_decref(profile);
 }
 
-void trial_say_results(struct trial_link *link, const struct trial_start *start,
+static void say_images(struct trial_link *link, const struct trial_start *start,
                        const struct nn_training_result *result, const struct nn_prepared *prepared)
 {
     const struct nn_prepared_info *info = nn_prepared_info(prepared);
@@ -187,7 +194,23 @@ void trial_say_results(struct trial_link *link, const struct trial_start *start,
             warn_never_predicted(link, (enum nn_part)i, &part->evaluation, names);
         }
     }
-    say_network(link, result, info, names);
-    say_profile(link, result);
+    say_network(link, result, images_detail(info, names, result->step));
     free(names);
+}
+
+void trial_say_results(struct trial_link *link, const struct trial_start *start,
+                       const struct nn_training_result *result, const struct trial_ground *ground)
+{
+    if (ground->prepared) {
+        say_images(link, start, result, ground->prepared);
+    } else {
+        for (int i = 0; i < NN_PART_COUNT; i++) {
+            if (result->parts[i].present) {
+                trial_say_sequences(link, start, (enum nn_part)i, &result->parts[i],
+                                    ground->sequences);
+            }
+        }
+        say_network(link, result, trial_sequences_detail(ground, result->step));
+    }
+    say_profile(link, result);
 }

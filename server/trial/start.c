@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/base/cpu.h"
+#include "core/data/scaling_fields.h"
 #include "core/kernels/exec.h"
 #include "server/trial/trial_internal.h"
 
@@ -25,8 +26,25 @@ static const struct jx_choice OPERATORS[] = {
     JX_END,
 };
 
+static const struct jx_choice SORTS[] = {
+    {"none", NN_SEQUENCE_SORT_NONE, ""},
+    {"length_descending", NN_SEQUENCE_SORT_LENGTH_DESCENDING, ""},
+    JX_END,
+};
+
+#define DATA(member) offsetof(struct trial_data, member)
 static const struct jx_field DATA_FIELDS[] = {
-    {.name = "normalisation", .type = JX_ENUM, .choices = NORMALISATIONS, .required = true},
+    {.name = "normalisation",
+     .type = JX_ENUM,
+     .offset = DATA(normalisation),
+     .choices = NORMALISATIONS,
+     .fallback = "\"as_described\""},
+    NN_SCALING_FIELDS(DATA(scaling)),
+    {.name = "sort",
+     .type = JX_ENUM,
+     .offset = DATA(sort),
+     .choices = SORTS,
+     .fallback = "\"none\""},
     JX_END,
 };
 
@@ -60,7 +78,7 @@ static const struct jx_field SPEC_FIELDS[] = {
      .fields = nn_augmentation_fields},
     {.name = "data",
      .type = JX_OBJECT,
-     .offset = SPEC(normalisation),
+     .offset = SPEC(data),
      .fields = DATA_FIELDS,
      .required = true},
     {.name = "split",

@@ -13,7 +13,6 @@
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
 #include "core/kernels/exec.h"
-#include "core/network/freeze.h"
 #include "server/trial/trial_internal.h"
 
 /* ------------------------------------------------------------------------------ callbacks */
@@ -87,123 +86,6 @@ static void on_log(void *ctx, const char *text)
 
 /* --------------------------------------------------------------------------------- the run */
 
-/* All that a run stands on; destroyed in reverse. */
-struct ground {
-    struct nn_memory *memory;
-    struct nn_pool *pool;
-    struct nn_prepared *prepared;
-    struct nn_split *split;
-    struct nn_description *description;
-    struct nn_frozen frozen;
-    struct nn_layer_factor *factors;
-    size_t n_factors;
-};
-
-static void ground_destroy(struct ground *ground)
-{
-    free(ground->factors);
-    nn_frozen_deinit(&ground->frozen);
-    nn_description_destroy(ground->description);
-    nn_split_destroy(ground->split);
-    nn_prepared_close(ground->prepared);
-    nn_pool_destroy(ground->pool);
-    nn_memory_destroy(ground->memory);
-}
-
-static void say_lines(struct trial_link *link, const char *level, const char *lines)
-{
-    char *copy = strdup(lines ? lines : "");
-    char *rest = NULL;
-    for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        trial_say_log(link, level, line);
-    }
-    free(copy);
-}
-
-static enum nn_status ground_create(struct trial_link *link, const struct trial_start *start,
-                                    struct ground *ground, struct nn_error *err)
-{
-    const struct nn_kernels *kernels = nn_kernels_get(start->isa);
-    if (!kernels) {
-        return nn_fail(err, NN_ERR_INTERNAL, "this processor has no %s", nn_isa_name(start->isa));
-    }
-    enum nn_status status = nn_kernels_self_test(kernels, err);
-    if (status == NN_OK) {
-        status = nn_memory_create(start->memory_bytes, &ground->memory);
-    }
-    if (status == NN_OK) {
-        status = nn_pool_create(ground->memory, start->most_threads, &ground->pool, err);
-    }
-    if (status == NN_OK) {
-        nn_pool_set_threads(ground->pool, start->threads);
-        status = nn_prepared_open(start->prepared, &ground->prepared, err);
-    }
-    if (status == NN_OK) {
-        status = nn_split_make(ground->prepared, &start->spec.split, &ground->split, err);
-    }
-    if (status == NN_OK) {
-        say_lines(link, "warn", ground->split->warnings);
-        status = nn_description_parse(start->spec.network, &ground->description, err);
-    }
-    if (status == NN_OK) {
-        status = nn_freeze_layers(ground->description, start->spec.freeze, &ground->frozen, err);
-    }
-    return status;
-}
-
-static struct nn_network_bind bind_of(const struct trial_start *start, const struct ground *ground)
-{
-    const struct nn_prepared_info *info = nn_prepared_info(ground->prepared);
-    return (struct nn_network_bind){.height = info->height,
-                                    .width = info->width,
-                                    .channels = info->channels,
-                                    .classes = info->class_count,
-                                    .normalisation =
-                                        (enum nn_normalisation)start->spec.normalisation};
-}
-
-static enum nn_status factors_create(const struct trial_start *start, struct ground *ground,
-                                     struct nn_error *err)
-{
-    const struct nn_network_bind bind = bind_of(start, ground);
-    return nn_training_factors(&start->spec.training, ground->description, &bind, &ground->factors,
-                               &ground->n_factors, err);
-}
-
-static void fill_setup(const struct trial_start *start, const struct ground *ground,
-                       struct nn_training_setup *setup)
-{
-    *setup = (struct nn_training_setup){
-        .description = ground->description,
-        .bind = bind_of(start, ground),
-        .prepared = ground->prepared,
-        .options = start->spec.training,
-        .augmentation = start->spec.augmentation,
-        .seed = start->spec.seed,
-        .keep_probabilities = start->spec.n_custom > 0,
-        .plain_operators = start->spec.operators == NN_OPERATORS_PLAIN,
-        .kernels = nn_kernels_get(start->isa),
-        .memory = ground->memory,
-        .pool = ground->pool,
-        .directory = ".",
-        .initial_weights = start->weights,
-        .initial_head = NN_MATCH_HEAD_REPLACED,
-        .frozen = ground->frozen.layers,
-        .n_frozen = ground->frozen.count,
-        .factors = ground->factors,
-        .n_factors = ground->n_factors,
-        .prefix_path = start->prefix,
-        .prefix_bytes = start->prefix_bytes,
-        .resume = {start->resume[0], start->resume[1]},
-        .core_build = start->core_build,
-        .spec_digest = start->spec_digest,
-    };
-    for (int i = 0; i < NN_PART_COUNT; i++) {
-        setup->parts[i] = ground->split->side[i];
-    }
-}
-
 static enum nn_status run(struct trial_link *link, struct nn_training_setup *setup,
                           struct nn_training_result **out, struct nn_error *err)
 {
@@ -245,18 +127,15 @@ static void say_done(struct trial_link *link, const char *outcome,
 
 static int train(struct trial_link *link, const struct trial_start *start)
 {
-    struct ground ground = {0};
+    struct trial_ground ground = {0};
     struct nn_training_setup setup;
     struct nn_training_result *result = NULL;
     struct nn_error err = {0};
     int exit_status = TRIAL_EXIT_DONE;
-    enum nn_status status = ground_create(link, start, &ground, &err);
-    if (status == NN_OK) {
-        status = factors_create(start, &ground, &err);
-    }
+    enum nn_status status = trial_ground_create(link, start, &ground, &err);
     if (status == NN_OK) {
         link->threads = start->threads;
-        fill_setup(start, &ground, &setup);
+        trial_ground_setup(start, &ground, &setup);
         status = run(link, &setup, &result, &err);
     }
     if (result) { /* progress is told about once a second: say where it ended */
@@ -268,18 +147,18 @@ static int train(struct trial_link *link, const struct trial_start *start)
     if (status == NN_ERR_CANCELLED) {
         say_done(link, "cancelled", NULL);
     } else if (status == NN_ERR_DIVERGED && result) {
-        trial_say_results(link, start, result, ground.prepared);
+        trial_say_results(link, start, result, &ground);
         exit_status = trial_say_failed(link, status, &err);
     } else if (status != NN_OK) {
         exit_status = trial_say_failed(link, status, &err);
     } else {
         if (result->outcome != NN_TRAINING_PAUSED) {
-            trial_say_results(link, start, result, ground.prepared);
+            trial_say_results(link, start, result, &ground);
         }
         say_done(link, nn_training_outcome_text(result->outcome), result);
     }
     nn_training_result_destroy(result);
-    ground_destroy(&ground);
+    trial_ground_destroy(&ground);
     return exit_status;
 }
 

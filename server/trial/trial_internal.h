@@ -11,6 +11,7 @@
 #include "core/base/cpu.h"
 #include "core/base/sha256.h"
 #include "core/metrics/custom.h"
+#include "core/network/freeze.h"
 #include "core/training/training.h"
 #include "server/trial/trial.h"
 #include "server/wire/wire.h"
@@ -41,12 +42,19 @@ int trial_say_failed(struct trial_link *link, enum nn_status status, const struc
 /* hello, with facts about this process that the caller adds. */
 void trial_say_hello(struct trial_link *link, json_t *facts);
 
+/* What happens to samples on their way in: images have a normalisation, sequences the rest. */
+struct trial_data {
+    int normalisation; /* enum nn_normalisation */
+    struct nn_scaling_options scaling;
+    int sort; /* enum nn_sequence_sort */
+};
+
 /* A trial's resolved spec, as far as its process needs it. */
 struct trial_spec {
     uint64_t seed;
     const json_t *network;
     const json_t *freeze; /* core/network/freeze.h */
-    int normalisation;    /* enum nn_normalisation */
+    struct trial_data data;
     struct nn_augmentation augmentation;
     struct nn_split_options split;
     struct nn_training_options training;
@@ -59,7 +67,7 @@ struct trial_spec {
 struct trial_start {
     struct trial_spec spec;
     const json_t *document; /* the resolved spec as it came */
-    const char *prepared;   /* file in the working directory */
+    const char *prepared;   /* file in the working directory: images or sequences */
     const char *weights;    /* likewise, safetensors; NULL: it begins from the seed */
     const char *prefix;     /* likewise, of the frozen prefix's rows: used or made; NULL: neither */
     uint64_t prefix_bytes;  /* the largest */
@@ -73,9 +81,37 @@ struct trial_start {
 NN_MUST_CHECK enum nn_status trial_start_decode(const json_t *json, struct trial_start *out_start,
                                                 struct nn_error *err);
 
+/* All that a run stands on. Images or sequences, as the network asks. */
+struct trial_ground {
+    struct nn_memory *memory;
+    struct nn_pool *pool;
+    struct nn_prepared *prepared; /* or: */
+    struct nn_sequences *sequences;
+    struct nn_scaling *scaling;
+    struct nn_split *split;
+    struct nn_description *description;
+    struct nn_frozen frozen;
+    struct nn_layer_factor *factors;
+    size_t n_factors;
+};
+/* ground comes zeroed; to be destroyed after a failure too. Warnings go to the log. */
+NN_MUST_CHECK enum nn_status trial_ground_create(struct trial_link *link,
+                                                 const struct trial_start *start,
+                                                 struct trial_ground *ground, struct nn_error *err);
+void trial_ground_destroy(struct trial_ground *ground);
+/* The setup of a run on it; borrows both. */
+void trial_ground_setup(const struct trial_start *start, const struct trial_ground *ground,
+                        struct nn_training_setup *setup);
+
 /* Sends evaluations, predictions, artefacts of a finished run. */
 void trial_say_results(struct trial_link *link, const struct trial_start *start,
-                       const struct nn_training_result *result, const struct nn_prepared *prepared);
+                       const struct nn_training_result *result, const struct trial_ground *ground);
+/* One part of a run over sequences. */
+void trial_say_sequences(struct trial_link *link, const struct trial_start *start,
+                         enum nn_part part, const struct nn_part_result *result,
+                         const struct nn_sequences *set);
+/* What the artefact of a network of sequences says beside its file. */
+json_t *trial_sequences_detail(const struct trial_ground *ground, uint64_t step);
 
 struct trial_classes {
     const char *const *names;
@@ -90,7 +126,7 @@ struct trial_part {
 };
 
 /* Runs the spec's custom metrics on a part and appends to its arrays; nothing where the part's
- * predictions were not kept. */
+ * predictions were not kept. classes NULL: there are none. */
 void trial_add_custom(struct trial_link *link, const struct trial_start *start,
                       const struct nn_part_result *result, const struct trial_classes *classes,
                       const struct trial_part *part);

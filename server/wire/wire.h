@@ -41,7 +41,8 @@ enum { WIRE_CHILD_FD = 3 };
     X(DONE, 72, "done", "JSON: outcome and closing facts; the child's last record")                \
     X(STARTED, 73, "started", "JSON: step resumed after (0: none), total_steps")                   \
     X(PREDICTIONS, 74, "predictions", "binary: some predicted samples of a part")                  \
-    X(PREFIX, 75, "prefix", "JSON: kept (rows of the frozen prefix are in use), new (and made)")
+    X(PREFIX, 75, "prefix", "JSON: kept (rows of the frozen prefix are in use), new (and made)")   \
+    X(SEQUENCE, 76, "sequence", "binary: a predicted sequence of a part, or a piece of one")
 
 enum wire_type {
 #define WIRE_TYPE_ENUM(name, value, slug, payload) WIRE_##name = (value),
@@ -143,6 +144,23 @@ SV_MUST_CHECK enum sv_status wire_predictions_decode(const void *bytes, size_t s
                                                      uint32_t *out_part,
                                                      struct wire_prediction **out_rows,
                                                      size_t *out_n);
+
+/* Some consecutive rows of one predicted sequence; those of one come in order. */
+enum { WIRE_SEQUENCE_ROWS_MAX = 1 << 18, WIRE_SEQUENCE_NAME_MAX = 65536 };
+struct wire_sequence {
+    uint32_t part;
+    uint32_t sample;      /* index in the prepared set */
+    uint32_t length;      /* steps of the whole sequence */
+    uint32_t first, rows; /* first + rows <= length */
+    const char *name;
+    const float *target, *predicted; /* [rows] */
+};
+/* As wire_points_encode and _decode; what out_piece points to is in *out_block, the caller's. */
+SV_MUST_CHECK enum sv_status wire_sequence_encode(const struct wire_sequence *piece,
+                                                  void **out_bytes, size_t *out_size);
+SV_MUST_CHECK enum sv_status wire_sequence_decode(const void *bytes, size_t size,
+                                                  struct wire_sequence *out_piece,
+                                                  void **out_block);
 
 /* The payload of WIRE_THREADS; false unless it is a number from 1 to 1024. */
 SV_MUST_CHECK bool wire_threads_decode(const struct wire_record *record, unsigned *out_threads);

@@ -25,6 +25,12 @@ static struct worker_part *find_part(struct worker_slot *slot, const char *name)
     return NULL;
 }
 
+struct worker_part *worker_part_of(struct worker_slot *slot, uint32_t index)
+{
+    static const char *const parts[WORKER_PARTS] = {"train", "validation", "test"};
+    return index < WORKER_PARTS ? find_part(slot, parts[index]) : NULL;
+}
+
 bool worker_results_evaluation(struct worker_slot *slot, json_t *record)
 {
     struct worker_part *part = find_part(slot, json_string_value(json_object_get(record, "part")));
@@ -58,14 +64,13 @@ static bool grow_part(struct worker_part *part, size_t n)
 
 bool worker_results_predictions(struct worker_slot *slot, const struct wire_record *record)
 {
-    static const char *const parts[WORKER_PARTS] = {"train", "validation", "test"};
     struct wire_prediction *rows = NULL;
     uint32_t index = 0;
     size_t n = 0;
     if (wire_predictions_decode(record->payload, record->size, &index, &rows, &n) != SV_OK) {
         return false;
     }
-    struct worker_part *part = index < WORKER_PARTS ? find_part(slot, parts[index]) : NULL;
+    struct worker_part *part = worker_part_of(slot, index);
     bool taken = part && grow_part(part, n);
     for (size_t i = 0; taken && i < n; i++) {
         part->samples[part->n] = rows[i].sample;
@@ -178,6 +183,7 @@ static bool decode_evaluation(const struct worker_part *part, struct evaluation 
     out->made.n_metrics = decode_metrics(part->record, out->metrics);
     out->made.predictions = (struct store_predictions){part->samples, part->truths, part->predicted,
                                                        part->probabilities, part->n};
+    out->made.sequences = worker_sequences_stored(&part->sequences);
     return out->document && decode_matrix(part->record, out);
 }
 
@@ -254,6 +260,7 @@ static void free_results(struct worker_slot *slot)
         free(slot->parts[i].truths);
         free(slot->parts[i].predicted);
         free(slot->parts[i].probabilities);
+        worker_sequences_deinit(&slot->parts[i].sequences);
     }
     memset(slot->parts, 0, sizeof slot->parts);
     for (size_t i = 0; i < slot->n_artefacts; i++) {

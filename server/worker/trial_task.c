@@ -260,6 +260,9 @@ static bool take(struct worker_slot *slot, const struct wire_record *record)
     if (record->type == WIRE_PREDICTIONS) {
         return worker_results_predictions(slot, record);
     }
+    if (record->type == WIRE_SEQUENCE) {
+        return worker_sequences_take(slot, record);
+    }
     json_t *json = worker_record_json(record);
     bool taken = json && take_json(slot, record->type, json);
     json_decref(json);

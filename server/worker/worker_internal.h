@@ -30,6 +30,7 @@
 #include "server/worker/cgroup.h"
 #include "server/worker/classify.h"
 #include "server/worker/spawn.h"
+#include "server/worker/trial_sequences_internal.h"
 #include "server/worker/worker.h"
 
 struct worker;
@@ -110,6 +111,7 @@ struct worker_part {
     int32_t *truths, *predicted;
     float *probabilities;
     size_t n, capacity;
+    struct worker_sequences sequences;
 };
 
 enum { WORKER_MAX_CORES = 4096 }; /* as the option's range */
@@ -262,6 +264,9 @@ void worker_pending_deinit(struct worker_pending *pending);
 /* Take a record of the child; false when it is not sound. */
 bool worker_results_evaluation(struct worker_slot *slot, json_t *record);
 bool worker_results_predictions(struct worker_slot *slot, const struct wire_record *record);
+/* The place of the part that a record names by number; NULL: there is none. */
+struct worker_part *worker_part_of(struct worker_slot *slot, uint32_t index);
+
 bool worker_results_artefact(struct worker_slot *slot, const json_t *record);
 /* worker_task.end of a trial. */
 void worker_results_end(struct worker_slot *slot, const struct worker_verdict *verdict);

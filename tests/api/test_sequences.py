@@ -1,8 +1,11 @@
 """Data sets of sequences: tables in, report out; the turbofan preset; what is refused, and how."""
+import csv
+import io
 import os
 import pathlib
 import subprocess
 
+import numpy as np
 import pytest
 
 import assay
@@ -112,7 +115,7 @@ def test_items_are_listed(daemon, turbofan):
 
 def test_what_needs_pictures_says_so(daemon):
     made = make(daemon, "no pictures", {"train.csv": b"unit,cycle,a\n1,1,5\n1,2,6\n"}, table=LIFE)
-    daemon.refused("POST", "/v1/jobs", 422, "not_supported", "/dataset",
+    daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/dataset",
                    json={"kind": "solver_comparison", "dataset": made["id"]})
 
 
@@ -125,3 +128,155 @@ def test_the_command_line_makes_one(daemon, tmp_path):
                           env=env, check=True, capture_output=True, text=True)
     made = daemon.get(f"/v1/datasets/{done.stdout.strip()}")
     assert made["state"] == "ready" and made["counts"] == {"train": 3, "validation": 0, "test": 3}
+
+
+# ------------------------------------------------------------------------------------- training
+
+SMALL = {"network": {"name": "lstm_regression", "units": 12, "hidden": [6]}, "training": {"epochs": 4, "batch_size": 4}}
+
+
+@pytest.fixture(scope="module")
+def engines(daemon, tmp_path_factory):
+    """Eight simulated engines in each part."""
+    directory = tmp_path_factory.mktemp("engines")
+    subprocess.run([assay.BINARY, "simulate", "turbofan", str(directory), "--engines", "8", "--seed", "3"], check=True)
+    files = {name: (directory / name).read_bytes() for name in ("train_FD.txt", "test_FD.txt", "RUL_FD.txt")}
+    made = make(daemon, "eight engines", files, layout="cmapss")
+    assert made["state"] == "ready", made
+    return made
+
+
+def regression(daemon, dataset, **fields):
+    job = daemon.post("/v1/jobs", {"kind": "sequence_regression", "dataset": dataset["id"], **SMALL, **fields})
+    trials = daemon.wait_job(job["id"])
+    return daemon.get(f"/v1/jobs/{job['id']}"), trials
+
+
+@pytest.fixture(scope="module")
+def finished_regression(daemon, engines):
+    """Two thresholds, a quarter of the train part held out."""
+    job, trials = regression(daemon, engines, split={"validation": 0.25},
+                             search={"parameters": {"data.rul_threshold": [60, 100]}})
+    assert [t["state"] for t in trials] == ["completed"] * 2, trials
+    return job, trials
+
+
+def test_curves_and_evaluations_of_a_regression(daemon, finished_regression):
+    job, trials = finished_regression
+    assert job["headline_metric"] == "validation_rmse"
+    for trial in trials:
+        shown = daemon.get(f"/v1/trials/{trial['id']}")
+        assert {"training_loss", "training_rmse", "validation_loss", "validation_rmse"} <= set(shown["summaries"])
+        assert "training_accuracy" not in shown["summaries"]
+        assert shown["summaries"]["training_rmse"]["count"] == shown["total_steps"] == 8
+        assert set(daemon.get(f"/v1/trials/{trial['id']}/metrics")["metrics"]) == set(shown["summaries"])
+        evaluations = {e["part"]: e for e in daemon.get(f"/v1/trials/{trial['id']}/evaluations")["items"]}
+        assert set(evaluations) == {"train", "validation", "test"}
+        assert [evaluations[p]["sample_count"] for p in ("train", "validation", "test")] == [6, 2, 8]
+        for e in evaluations.values():
+            assert e["task"] == "regression" and e["confusion_matrix"] is None
+            assert e["mean_max_absolute_error"] >= e["rmse"] >= e["mae"] > 0
+        assert trial["headline_value"] == evaluations["validation"]["rmse"]
+    assert job["best"]["trial"] == min(trials, key=lambda t: t["headline_value"])["id"]
+
+
+def test_predictions_of_sequences_are_those_of_the_figures(daemon, finished_regression):
+    for trial, threshold in zip(finished_regression[1], (60, 100)):
+        path = f"/v1/trials/{trial['id']}/predictions?part=test"
+        listed = daemon.get(path + "&limit=5")
+        rest = daemon.get(path + f"&limit=5&cursor={listed['next_cursor']}")
+        every = listed["items"] + rest["items"]
+        assert len(every) == 8 and rest["next_cursor"] is None
+        assert [p["name"] for p in every] == [f"test/{i}" for i in range(1, 9)]
+        errors, largest = [], []
+        for p in every:
+            assert "targets" not in p and p["error"] == pytest.approx(p["predicted"] - p["target"], abs=1e-3)
+            one = daemon.get(f"{path}&sequence={p['sample']}")["items"]
+            assert len(one) == 1 and one[0]["name"] == p["name"]
+            targets, predictions = np.array(one[0]["targets"]), np.array(one[0]["predictions"])
+            assert len(targets) == len(predictions) == p["length"]
+            assert targets.max() <= threshold and (targets[-1], predictions[-1]) == (p["target"], p["predicted"])
+            errors.append(predictions - targets)
+            largest.append(np.abs(errors[-1]).max())
+        test = next(e for e in daemon.get(f"/v1/trials/{trial['id']}/evaluations")["items"] if e["part"] == "test")
+        every_step = np.concatenate(errors)
+        assert test["rmse"] == pytest.approx(np.sqrt((every_step ** 2).mean()), rel=1e-5)
+        assert test["mae"] == pytest.approx(np.abs(every_step).mean(), rel=1e-5)
+        assert test["mean_max_absolute_error"] == pytest.approx(np.mean(largest), rel=1e-5)
+        assert test["last_step_rmse"] == pytest.approx(np.sqrt(np.mean([e[-1] ** 2 for e in errors])), rel=1e-5)
+        assert test["steps"] == len(every_step)
+
+
+def test_what_a_regression_does_not_have(daemon, finished_regression):
+    trial = finished_regression[1][0]["id"]
+    problem = daemon.refused("GET", f"/v1/trials/{trial}/confusion-matrix", 404, "not_found")
+    assert "regression has no confusion matrix" in problem["detail"]
+    daemon.refused("GET", f"/v1/trials/{trial}/confusion-matrix.csv?part=test", 404, "not_found")
+    for query in ("true=a", "predicted=a", "wrong=true", "sequence=4000000"):
+        daemon.refused("GET", f"/v1/trials/{trial}/predictions?{query}", 400, "invalid_parameter")
+
+
+def test_results_table_of_a_regression(daemon, finished_regression):
+    job, trials = finished_regression
+    table = daemon.get(f"/v1/jobs/{job['id']}/results?sort=best")
+    names = ["rmse", "mae", "r2", "mean_max_absolute_error", "last_step_rmse", "phm08_score", "loss"]
+    assert table["metrics"] == [f"{part}_{name}" for part in ("validation", "test", "train") for name in names]
+    values = [row["metrics"]["validation_rmse"]["value"] for row in table["items"]]
+    assert values == sorted(values) and table["items"][0]["id"] == job["best"]["trial"]
+    rows = list(csv.DictReader(io.StringIO(daemon.request("GET", f"/v1/jobs/{job['id']}/results.csv").text)))
+    assert [float(r["validation_rmse"]) for r in rows] == [t["headline_value"] for t in trials]
+    assert [r["data.rul_threshold"] for r in rows] == ["60", "100"]
+    assert all(float(r["test_mean_max_absolute_error_low"]) <= float(r["test_mean_max_absolute_error"]) for r in rows)
+
+
+def test_equal_regressions_are_equal_to_the_bit(daemon, engines, finished_regression):
+    """B01: again, on two threads: every number but times."""
+    custom = [{"name": "sequences", "lua": "return #lengths"}, {"name": "bias", "lua": """
+        local sum, n = 0, 0
+        for i = 1, #lengths do
+          for t = 1, lengths[i] do sum, n = sum + predictions[i][t] - targets[i][t], n + 1 end
+        end
+        return sum / n"""}]
+    fields = {"split": {"validation": 0.25}, "data": {"rul_threshold": 60}, "evaluation": {"custom_metrics": custom}}
+    _, twins = regression(daemon, engines, threads=2, **fields)
+    both = [finished_regression[1][0], twins[0]]
+    names = "training_loss,gradient_norm,validation_rmse"
+    points = [daemon.get(f"/v1/trials/{t['id']}/metrics?names={names}")["metrics"] for t in both]
+    assert points[0] == points[1]
+    every = [daemon.get(f"/v1/trials/{t['id']}/predictions?part=test")["items"] for t in both]
+    assert every[0] == every[1]
+    test = next(e for e in daemon.get(f"/v1/trials/{twins[0]['id']}/evaluations")["items"] if e["part"] == "test")
+    values = {m["name"]: m["value"] for m in test["custom_metrics"]}
+    assert values["sequences"] == 8 and abs(values["bias"]) <= test["mae"], test["custom_metrics"]
+
+
+def test_a_dry_run_of_the_published_experiment(daemon, engines):
+    plan = daemon.post("/v1/jobs?dry_run=true", {"kind": "sequence_regression", "dataset": engines["id"]})
+    assert plan["trial_count"] == 9 and plan["headline_metric"] == "test_rmse"
+    assert plan["trials"][0]["parameters"] == {"data.rul_threshold": 150, "network.depth": 1}
+    assert plan["estimate"]["seconds"] > 0 and plan["estimate"]["memory_bytes"] > 1e6
+    assert plan["resolved"]["training"]["gradient_clipping"] == {"method": "l2norm", "threshold": 1}
+
+
+def test_bad_regressions_name_their_field(daemon, engines, dataset):
+    for fields, status, code, pointer in [
+            ({"data": {"normalisation": "none"}}, 422, "invalid_field", "/data/normalisation"),
+            ({"data": {"rul_threshold": -1}}, 422, "invalid_field", "/data/rul_threshold"),
+            ({"data": {"rul": 1}}, 422, "unknown_field", "/data/rul"),
+            ({"data": {"sort": "length_descending"}, "training": {"shuffle": "once"}}, 422, "invalid_field", "/data/sort"),
+            ({"evaluation": {"metrics": ["accuracy"]}}, 422, "invalid_field", "/evaluation/metrics/0"),
+            ({"dataset": dataset["id"]}, 422, "invalid_field", "/dataset"),
+            ({"kind": "solver_comparison"}, 422, "invalid_field", "/dataset")]:
+        daemon.refused("POST", "/v1/jobs", status, code, pointer,
+                       json={"kind": "sequence_regression", "dataset": engines["id"], **fields})
+    daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/data/rul_threshold",
+                   json={"kind": "solver_comparison", "dataset": dataset["id"], "data": {"rul_threshold": 150}})
+    daemon.refused("POST", "/v1/jobs", 422, "invalid_network", "/network", json={
+        "kind": "sequence_regression", "dataset": engines["id"], "network": {"name": "lstm_classification"}})
+
+
+def test_a_network_is_analysed_against_sequences(daemon, engines):
+    report = daemon.post("/v1/networks/analyze", {"network": {"name": "lstm_regression"}, "dataset": engines["id"]})
+    assert report["valid"], report["issues"]
+    assert report["totals"]["learnables"] == 184501  # of the published network on 17 inputs
+    assert not daemon.post("/v1/networks/analyze", {"network": {"name": "simple_cnn"}, "dataset": engines["id"]})["valid"]

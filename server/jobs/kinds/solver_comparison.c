@@ -20,8 +20,8 @@ const struct jobs_kind jobs_kind_solver_comparison = {
     .doc = "trains one network under several solvers and compares them",
     .is_built = true,
     .defaults = "{\"network\": {\"name\": \"simple_cnn\"}}",
-    .sweep_path = "training.solver",
-    .sweep_values = "[\"sgdm\", \"rmsprop\", \"adam\"]",
+    .sweep = {{"training.solver", "training.solver", "[\"sgdm\", \"rmsprop\", \"adam\"]"}},
+    .metrics = "[\"accuracy\", \"balanced_accuracy\", \"loss\"]",
     .headline_metric = "validation_accuracy",
     .check = check,
 };

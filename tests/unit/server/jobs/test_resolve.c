@@ -331,7 +331,11 @@ static const struct refusal REFUSALS[] = {
     {"{" MINIMAL ", 'search': {'parameters': {'training..solver': [1]}}}", NULL,
      SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'search': {'parameters': {'data.rul_threshold': [150]}}}",
-     "/search/parameters/data.rul_threshold", SV_ERR_NOT_SUPPORTED},
+     "/search/parameters/data.rul_threshold/0", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'data': {'sort': 'none'}}", "/data/sort", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'evaluation': {'metrics': ['accuracy', 'rmse']}}", "/evaluation/metrics/1",
+     SV_ERR_INVALID_FIELD},
+    {"{'kind': 'sequence_regression', 'dataset': '" ID "'}", "/dataset", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'search': {'parameters': {'network.name': ['simple_cnn', 'googlenet']}}}",
      "/search/parameters/network.name/1", SV_ERR_NOT_SUPPORTED},
     {"{" MINIMAL ", 'training': {'epochs': 3}, 'search': {'parameters': {'training.epochs': [1, "
@@ -413,9 +417,144 @@ static void edits_follow_the_rules_of_submission(void **state)
     }
 }
 
+/* ----------------------------------------------------------------------------------- sequences */
+
+static struct jobs_dataset engines = {.id = ID,
+                                      .sequences = true,
+                                      .inputs = 24,
+                                      .constant_inputs = 7,
+                                      .targets = 1,
+                                      .longest = 362,
+                                      .mean_steps = 200,
+                                      .train = 100,
+                                      .test = 100};
+
+static const struct jobs_context engines_context = {.find_dataset = find_dataset,
+                                                    .ctx = &engines,
+                                                    .max_trials = 100,
+                                                    .trial_memory_bytes = (uint64_t)2 << 30};
+
+#define SEQUENCES "'kind': 'sequence_regression', 'dataset': '" ID "'"
+
+static enum sv_status resolve_sequences(const char *text, struct jobs_plan **out_plan,
+                                        struct sv_error *err)
+{
+    json_t *issues = NULL, *submitted = job(text);
+    enum sv_status st = jobs_resolve(submitted, &engines_context, out_plan, &issues, err);
+    json_decref(submitted);
+    json_decref(issues);
+    return st;
+}
+
+/* The published experiment: three thresholds by one to three layers. */
+static void the_shortest_regression_is_the_published_one(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = NULL;
+    struct sv_error err = {0};
+    assert_int_equal(resolve_sequences("{" SEQUENCES "}", &plan, &err), SV_OK);
+    assert_int_equal(plan->trial_count, 9);
+    assert_string_equal(plan->headline_metric, "test_rmse");
+    for (size_t i = 0; i < 9; i++) {
+        const json_t *trial = plan->trials[i].resolved;
+        assert_true(number_at(trial, "data.rul_threshold") == (double)(150 + i / 3 * 50));
+        assert_true(number_at(plan->trials[i].parameters, "data.rul_threshold") == 0); /* dotted */
+        assert_int_equal(number_at(trial, "network.parameters.depth"), 1 + i % 3);
+        assert_string_equal(text_at(trial, "data.input_scaling"), "z_score");
+        assert_string_equal(text_at(trial, "data.target_scaling"), "none");
+        assert_string_equal(text_at(trial, "data.sort"), "length_descending");
+        assert_null(jx_path_get(trial, "data.normalisation"));
+        assert_string_equal(text_at(trial, "training.solver"), "adam");
+        assert_true(number_at(trial, "training.learning_rate") == 0.01);
+        assert_int_equal(number_at(trial, "training.epochs"), 60);
+        assert_int_equal(number_at(trial, "training.batch_size"), 20);
+        assert_string_equal(text_at(trial, "training.shuffle"), "never");
+        assert_string_equal(text_at(trial, "training.gradient_clipping.method"), "l2norm");
+        assert_true(number_at(trial, "training.gradient_clipping.threshold") == 1);
+        assert_true(number_at(trial, "split.train") == 1);
+        assert_true(number_at(trial, "split.validation") == 0);
+    }
+    assert_true(plan->estimate.seconds > 0 && plan->estimate.memory_bytes > 0);
+    jobs_plan_destroy(plan);
+}
+
+/* What the job says stays, also below objects of which the kind fills the rest. */
+static void a_regression_keeps_what_the_job_says(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = NULL;
+    struct sv_error err = {0};
+    assert_int_equal(resolve_sequences("{" SEQUENCES
+                                       ", 'network': {'name': 'lstm_regression', 'units': 7},"
+                                       " 'data': {'rul_threshold': 125}, 'split': {'validation':"
+                                       " 0.2}, 'training': {'epochs': 3, 'shuffle': 'once'}}",
+                                       &plan, &err),
+                     SV_OK);
+    assert_int_equal(plan->trial_count, 1);
+    const json_t *trial = plan->trials[0].resolved;
+    assert_int_equal(number_at(trial, "training.epochs"), 3);
+    assert_int_equal(number_at(trial, "training.batch_size"), 20);
+    assert_string_equal(text_at(trial, "data.sort"), "none");
+    assert_true(number_at(trial, "data.rul_threshold") == 125);
+    assert_true(number_at(trial, "split.train") == 0.8);
+    assert_int_equal(number_at(trial, "network.parameters.units"), 7);
+    jobs_plan_destroy(plan);
+}
+
+static void refusals_of_regressions_name_their_field(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fields, *pointer;
+        enum sv_status st;
+    } rows[] = {
+        {"'data': {'normalisation': 'none'}", "/data/normalisation", SV_ERR_INVALID_FIELD},
+        {"'data': {'rul_threshold': 0}", "/data/rul_threshold", SV_ERR_INVALID_FIELD},
+        {"'data': {'threshold': 1}", "/data/threshold", SV_ERR_UNKNOWN_FIELD},
+        {"'data': {'sort': 'length_descending'}, 'training': {'shuffle': 'once'}", "/data/sort",
+         SV_ERR_INVALID_FIELD},
+        {"'search': {'parameters': {'data.normalisation': ['none']}}",
+         "/search/parameters/data.normalisation/0", SV_ERR_INVALID_FIELD},
+        {"'search': {'parameters': {'data.rul_threshold': [150, -1]}}",
+         "/search/parameters/data.rul_threshold/1", SV_ERR_INVALID_FIELD},
+        {"'evaluation': {'metrics': ['accuracy']}", "/evaluation/metrics/0", SV_ERR_INVALID_FIELD},
+        {"'network': {'name': 'simple_cnn'}", NULL, SV_ERR_INVALID_NETWORK},
+        {"'network': {'name': 'lstm_classification'}", NULL, SV_ERR_INVALID_NETWORK},
+        {"'training': {'output_network': 'best_validation_loss'}", "/training/output_network",
+         SV_ERR_INVALID_FIELD},
+        {"'training': {'batch_size': 100}, 'network': {'name': 'lstm_regression', 'units': 2048,"
+         " 'depth': 16}",
+         "/training/batch_size", SV_ERR_INVALID_FIELD},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[512];
+        struct jobs_plan *plan = NULL;
+        struct sv_error err = {0};
+        (void)snprintf(text, sizeof text, "{" SEQUENCES ", %s}", rows[i].fields);
+        enum sv_status st = resolve_sequences(text, &plan, &err);
+        if (st != rows[i].st || (rows[i].pointer && strcmp(err.pointer, rows[i].pointer) != 0)) {
+            fail_msg("%s: %s at \"%s\" (%s)", text, sv_status_slug(st), err.pointer, err.text);
+        }
+    }
+    struct jobs_dataset whole = engines;
+    struct sv_error err = {0};
+    struct jobs_plan *plan = NULL;
+    engines.test = 0;
+    assert_int_equal(resolve_sequences("{" SEQUENCES "}", &plan, &err), SV_ERR_INVALID_FIELD);
+    assert_string_equal(err.pointer, "/split/train");
+    engines = whole;
+    engines.targets = 2;
+    assert_int_equal(resolve_sequences("{" SEQUENCES "}", &plan, &err), SV_ERR_NOT_SUPPORTED);
+    assert_string_equal(err.pointer, "/dataset");
+    engines = whole;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_shortest_regression_is_the_published_one),
+        cmocka_unit_test(a_regression_keeps_what_the_job_says),
+        cmocka_unit_test(refusals_of_regressions_name_their_field),
         cmocka_unit_test(the_shortest_job_compares_three_solvers),
         cmocka_unit_test(a_fixed_solver_makes_one_trial),
         cmocka_unit_test(an_own_validation_part_is_not_cut),

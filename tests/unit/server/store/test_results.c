@@ -207,8 +207,9 @@ static void complete(struct world *w, double accuracy)
          classes,
          2,
          many,
-         {samples, truths, truths, probabilities, PREDICTIONS}},
-        {"train", 10, "{}", small, 2, classes, 2, counts, {0}}};
+         {samples, truths, truths, probabilities, PREDICTIONS},
+         {0}},
+        {"train", 10, "{}", small, 2, classes, 2, counts, {0}, {0}}};
     char state[16];
     struct store_ending ending = {
         .outcome = STORE_OUTCOME_COMPLETED, .evaluations = evaluations, .n_evaluations = 2};
@@ -273,6 +274,75 @@ static void predictions_page_and_filter(void **state)
     assert_ok(&w.f, store_predictions_list(w.f.store, &w.f.scope, w.t.claim.trial_id, &filter,
                                            &page, &w.f.memory, &none, &w.f.err));
     assert_int_equal(none.n, 0);
+    close_world(&w);
+}
+
+enum { SEQUENCES = 1500 }; /* two statements */
+
+/* Sequence i has 1 + i % 3 steps; the last one of them predicts from its last step alone. */
+static void predicted_sequences_come_back(void **state)
+{
+    struct world w;
+    static int64_t samples[SEQUENCES], lengths[SEQUENCES], firsts[SEQUENCES], rows[SEQUENCES];
+    static const char *names[SEQUENCES];
+    static float targets[3 * SEQUENCES], predicted[3 * SEQUENCES];
+    int64_t n_rows = 0;
+    open_world(&w, *state);
+    for (int i = 0; i < SEQUENCES; i++) {
+        samples[i] = 10 + i;
+        lengths[i] = 1 + i % 3;
+        names[i] = i % 2 ? "test/\"ü\"" : "test/1";
+        firsts[i] = n_rows;
+        rows[i] = i == SEQUENCES - 1 ? 1 : lengths[i];
+        for (int64_t t = 0; t < rows[i]; t++, n_rows++) {
+            targets[n_rows] = (float)(100 * i + t);
+            predicted[n_rows] = i == 4 ? (float)NAN : targets[n_rows] + 0.5F;
+        }
+    }
+    const struct store_metric_value rmse = {"rmse", 0.5, false, 0, 0, n_rows};
+    const struct store_evaluation_new evaluation = {
+        .part = "test",
+        .sample_count = SEQUENCES,
+        .document = "{\"task\": \"regression\"}",
+        .metrics = &rmse,
+        .n_metrics = 1,
+        .sequences = {samples, lengths, firsts, rows, names, SEQUENCES, targets, predicted}};
+    char to[16];
+    struct store_ending ending = {
+        .outcome = STORE_OUTCOME_COMPLETED, .evaluations = &evaluation, .n_evaluations = 1};
+    assert_ok(&w.f, store_attempt_end(w.f.store, &w.t.claim, &ending, to, &w.f.err));
+    const char *id = w.t.claim.trial_id, *task = NULL;
+    assert_ok(&w.f, store_evaluation_task(w.f.store, &w.f.scope, id, "test", &w.f.memory, &task,
+                                          &w.f.err));
+    assert_string_equal(task, "regression");
+    assert_int_equal(store_evaluation_task(w.f.store, &w.f.scope, id, "validation", &w.f.memory,
+                                           &task, &w.f.err),
+                     SV_ERR_NOT_FOUND);
+    struct store_sequence_prediction_list list;
+    struct store_page page = {.limit = 400};
+    size_t seen = 0;
+    do {
+        assert_ok(&w.f, store_sequence_predictions_list(w.f.store, &w.f.scope, id, "test", -1,
+                                                        &page, &w.f.memory, &list, &w.f.err));
+        for (size_t i = 0; i < list.n; i++, seen++) {
+            size_t last = (size_t)(firsts[seen] + rows[seen]) - 1;
+            assert_int_equal(list.rows[i].sample, samples[seen]);
+            assert_int_equal(list.rows[i].length, lengths[seen]);
+            assert_string_equal(list.rows[i].name, names[seen]);
+            assert_true(list.rows[i].target == (double)targets[last]);
+            assert_true(seen == 4 ? isnan(list.rows[i].predicted)
+                                  : list.rows[i].predicted == (double)predicted[last]);
+            assert_int_equal(list.rows[i].n, 0);
+        }
+        page.cursor = list.next;
+    } while (page.cursor);
+    assert_int_equal(seen, SEQUENCES);
+    assert_ok(&w.f, store_sequence_predictions_list(w.f.store, &w.f.scope, id, "test", 1037, &page,
+                                                    &w.f.memory, &list, &w.f.err));
+    assert_int_equal(list.n, 1);
+    assert_int_equal(list.rows[0].n, rows[1027]);
+    assert_true(list.rows[0].targets[1] == (double)targets[firsts[1027] + 1]);
+    assert_true(list.rows[0].predictions[1] == (double)predicted[firsts[1027] + 1]);
     close_world(&w);
 }
 
@@ -482,6 +552,7 @@ int main(void)
         cmocka_unit_test(flat_series_are_thinned),
         cmocka_unit_test(evaluations_come_back),
         cmocka_unit_test(predictions_page_and_filter),
+        cmocka_unit_test(predicted_sequences_come_back),
         cmocka_unit_test(a_results_table_has_every_figure),
         cmocka_unit_test(a28_nan_does_not_rank),
         cmocka_unit_test(logs_are_clean_and_capped),

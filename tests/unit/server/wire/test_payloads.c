@@ -158,9 +158,49 @@ static void threads_are_checked(void **state)
     }
 }
 
+/* A piece keeps its bits; whatever is cut, too long or out of place is refused. */
+static void pieces_of_sequences_travel(void **state)
+{
+    (void)state;
+    const float target[] = {3, 2, 1};
+    const float predicted[] = {(float)NAN, -0.0F, 1e-40F};
+    const struct wire_sequence sent = {2, 7, 9, 6, 3, "test/8", target, predicted};
+    struct wire_sequence got;
+    void *bytes = NULL;
+    void *block = NULL;
+    size_t size = 0;
+    assert_int_equal(wire_sequence_encode(&sent, &bytes, &size), SV_OK);
+    assert_int_equal(wire_sequence_decode(bytes, size, &got, &block), SV_OK);
+    assert_true(got.part == 2 && got.sample == 7 && got.length == 9);
+    assert_true(got.first == 6 && got.rows == 3);
+    assert_string_equal(got.name, "test/8");
+    assert_memory_equal(got.target, target, sizeof target);
+    assert_memory_equal(got.predicted, predicted, sizeof predicted);
+    free(block);
+    for (size_t cut = 0; cut < size; cut++) {
+        char *copy = malloc(cut + 1);
+        memcpy(copy, bytes, cut);
+        assert_int_equal(wire_sequence_decode(copy, cut, &got, &block), SV_ERR_INVALID_FIELD);
+        free(copy);
+    }
+    static const struct {
+        size_t at;
+        uint32_t value;
+    } wrong[] = {{3, 7}, {2, 8}, {4, 0}, {4, UINT32_MAX}, {5, 7}, {5, UINT32_MAX}, {3, UINT32_MAX}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char *copy = malloc(size);
+        memcpy(copy, bytes, size);
+        memcpy(copy + 4 * wrong[i].at, &wrong[i].value, 4);
+        assert_int_equal(wire_sequence_decode(copy, size, &got, &block), SV_ERR_INVALID_FIELD);
+        free(copy);
+    }
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_of_sequences_travel),
         cmocka_unit_test(values_keep_their_bits),
         cmocka_unit_test(empty_list_travels),
         cmocka_unit_test(names_and_counts_have_limits),
