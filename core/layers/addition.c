@@ -30,10 +30,9 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
                                    i + 1);
         }
     }
-    double count =
-        (double)in[0].shape.height * (double)in[0].shape.width * (double)in[0].shape.channels;
-    *out = (struct nn_layer_plan){
-        .out = in[0].shape, .image = in[0].image, .multiply_adds = count * (double)(n_in - 1)};
+    *out = (struct nn_layer_plan){.out = in[0].shape,
+                                  .image = in[0].image,
+                                  .multiply_adds = nn_values(in[0].shape) * (double)(n_in - 1)};
     return NN_OK;
 }
 
@@ -49,23 +48,18 @@ const struct nn_layer_kind nn_kind_addition = {
     .plan = plan,
 };
 
-static size_t rows_of(const struct nn_pass *pass, const struct nn_run *run)
-{
-    return run->batch * pass->out.height * pass->out.width;
-}
-
 static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
 {
     (void)lanes;
-    bool relu = pass->layers[1] != NULL;
+    bool relu = nn_relu_behind(pass, 1);
     out->in_place = true;
     out->gradient_in_place = true;
     out->needs_output = relu;
     out->overwrites_d_y = relu;
 }
 
-static void forward_with(const struct nn_pass *pass, const struct nn_run *run,
-                         const struct nn_view *x, struct nn_view y, bool relu)
+static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
+                    struct nn_view y)
 {
     struct nn_view sum = x[0];
     for (size_t i = 1; i < pass->n_in; i++) {
@@ -73,51 +67,28 @@ static void forward_with(const struct nn_pass *pass, const struct nn_run *run,
         struct nn_addition add = {.y = y.data, .a = sum.data, .b = x[i].data, .ldy = y.ld};
         add.lda = sum.ld;
         add.ldb = x[i].ld;
-        add.rows = rows_of(pass, run);
+        add.rows = nn_pass_rows(pass, run->batch);
         add.columns = pass->out.channels;
-        add.relu = relu && last;
+        add.relu = nn_relu_behind(pass, 1) && last;
         nn_add(run->exec, &add);
         sum = y;
     }
 }
 
-static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
-                    struct nn_view y)
-{
-    forward_with(pass, run, x, y, false);
-}
-
 static void backward(const struct nn_pass *pass, const struct nn_run *run,
                      const struct nn_backward *args)
 {
+    size_t rows = nn_pass_rows(pass, run->batch);
+    if (nn_relu_behind(pass, 1)) {
+        nn_relu_mask(run, args, rows, pass->out.channels);
+    }
     for (size_t i = 0; i < pass->n_in; i++) {
         struct nn_view d_x = args->d_x[i].view;
         if (d_x.data && d_x.data != args->d_y.data) {
             nn_copy(run->exec, d_x.data, d_x.ld, args->d_x[i].add, args->d_y.data, args->d_y.ld,
-                    rows_of(pass, run), pass->out.channels);
+                    rows, pass->out.channels);
         }
     }
-}
-
-static void forward_relu(const struct nn_pass *pass, const struct nn_run *run,
-                         const struct nn_view *x, struct nn_view y)
-{
-    forward_with(pass, run, x, y, true);
-}
-
-static void backward_relu(const struct nn_pass *pass, const struct nn_run *run,
-                          const struct nn_backward *args)
-{
-    struct nn_relu_gradient mask = {.d_x = args->d_y.data,
-                                    .ldd_x = args->d_y.ld,
-                                    .d_y = args->d_y.data,
-                                    .ldd_y = args->d_y.ld,
-                                    .y = args->y.data,
-                                    .ldy = args->y.ld,
-                                    .rows = rows_of(pass, run),
-                                    .columns = pass->out.channels};
-    nn_relu_gradient(run->exec, &mask);
-    backward(pass, run, args);
 }
 
 const struct nn_operator nn_op_addition = {
@@ -133,6 +104,6 @@ const struct nn_operator nn_op_addition_relu = {
     .pattern = {"addition", "relu"},
     .fused = true,
     .plan = plan_pass,
-    .forward = forward_relu,
-    .backward = backward_relu,
+    .forward = forward,
+    .backward = backward,
 };

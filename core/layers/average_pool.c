@@ -25,13 +25,6 @@ const struct nn_layer_kind nn_kind_average_pool = {
     .plan = nn_pool_plan,
 };
 
-static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
-{
-    (void)pass;
-    (void)lanes;
-    (void)out; /* needs nothing */
-}
-
 static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
                     struct nn_view y)
 {
@@ -50,7 +43,7 @@ static void backward(const struct nn_pass *pass, const struct nn_run *run,
 const struct nn_operator nn_op_average_pool = {
     .name = "average_pool",
     .pattern = {"average_pool"},
-    .plan = plan_pass,
+    .plan = nn_bare_pass_plan,
     .forward = forward,
     .backward = backward,
 };

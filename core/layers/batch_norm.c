@@ -58,7 +58,7 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
                 nn_vector_plan("running_mean", NN_ROLE_RUNNING_MEAN, c, 0, 0),
                 nn_vector_plan("running_var", NN_ROLE_RUNNING_VAR, c, 0, 0),
             },
-        .multiply_adds = (double)in[0].shape.height * (double)in[0].shape.width * (double)c,
+        .multiply_adds = nn_values(in[0].shape),
     };
     for (size_t i = 0; i < 4 && !nn_shape_equal(in[0].image, in[0].shape); i++) {
         nn_vector_of_image(&out->parameters[i], in[0].image);
@@ -196,15 +196,10 @@ struct nn_batch_norm nn_batch_norm_args(const struct nn_placed *placed, size_t r
 
 /* ---- running ---- */
 
-static size_t rows_of(const struct nn_pass *pass, size_t batch)
-{
-    return batch * pass->out.height * pass->out.width;
-}
-
 static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
 {
     (void)lanes;
-    size_t rows = rows_of(pass, pass->max_batch);
+    size_t rows = nn_pass_rows(pass, pass->max_batch);
     size_t channels = pass->out.channels;
     out->saved_bytes = nn_batch_norm_saved_bytes(channels);
     out->kept_bytes = nn_batch_norm_kept_bytes(channels);
@@ -216,32 +211,33 @@ static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_p
     out->overwrites_d_y = false;
 }
 
-static void forward_with(const struct nn_pass *pass, const struct nn_run *run, struct nn_view x,
-                         struct nn_view y, bool relu)
+static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
+                    struct nn_view y)
 {
     const struct nn_placed *placed = pass->layers[0];
     size_t channels = pass->out.channels;
-    size_t rows = rows_of(pass, run->batch);
+    size_t rows = nn_pass_rows(pass, run->batch);
     struct nn_batch_norm_saved saved = nn_batch_norm_saved_at(pass->saved, channels);
     bool stored = nn_batch_norm_is_stored(placed, run->phase, rows);
     if (!stored) {
-        nn_moments_take(run->exec, pass->scratch, x.data, x.ld, rows, channels);
+        nn_moments_take(run->exec, pass->scratch, x[0].data, x[0].ld, rows, channels);
         nn_batch_norm_take(placed, run->phase, pass->scratch, nn_moments_chunks(rows), rows, &saved,
                            pass->kept);
     }
-    struct nn_batch_norm norm = nn_batch_norm_args(placed, rows, &saved, stored, relu);
-    nn_batch_norm_apply(run->exec, &norm, y.data, y.ld, x.data, x.ld);
+    struct nn_batch_norm norm =
+        nn_batch_norm_args(placed, rows, &saved, stored, nn_relu_behind(pass, 1));
+    nn_batch_norm_apply(run->exec, &norm, y.data, y.ld, x[0].data, x[0].ld);
 }
 
-static void backward_with(const struct nn_pass *pass, const struct nn_run *run,
-                          const struct nn_backward *args, bool relu)
+static void backward(const struct nn_pass *pass, const struct nn_run *run,
+                     const struct nn_backward *args)
 {
     const struct nn_placed *placed = pass->layers[0];
-    size_t rows = rows_of(pass, run->batch);
+    size_t rows = nn_pass_rows(pass, run->batch);
     struct nn_batch_norm_saved saved = nn_batch_norm_saved_at(pass->saved, pass->out.channels);
     bool stored = nn_batch_norm_is_stored(placed, run->phase, rows);
     struct nn_batch_norm_gradient grad = {
-        .norm = nn_batch_norm_args(placed, rows, &saved, stored, relu),
+        .norm = nn_batch_norm_args(placed, rows, &saved, stored, nn_relu_behind(pass, 1)),
         .frozen = stored,
         .x = args->x[0].data,
         .ldx = args->x[0].ld,
@@ -255,30 +251,6 @@ static void backward_with(const struct nn_pass *pass, const struct nn_run *run,
         .factors = saved.factors,
     };
     nn_batch_norm_gradient(run->exec, &grad); /* sums, and d_x if wanted */
-}
-
-static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
-                    struct nn_view y)
-{
-    forward_with(pass, run, x[0], y, false);
-}
-
-static void backward(const struct nn_pass *pass, const struct nn_run *run,
-                     const struct nn_backward *args)
-{
-    backward_with(pass, run, args, false);
-}
-
-static void forward_relu(const struct nn_pass *pass, const struct nn_run *run,
-                         const struct nn_view *x, struct nn_view y)
-{
-    forward_with(pass, run, x[0], y, true);
-}
-
-static void backward_relu(const struct nn_pass *pass, const struct nn_run *run,
-                          const struct nn_backward *args)
-{
-    backward_with(pass, run, args, true);
 }
 
 static void statistics(const struct nn_pass *pass, enum nn_statistics what)
@@ -300,7 +272,7 @@ const struct nn_operator nn_op_batch_norm_relu = {
     .pattern = {"batch_norm", "relu"},
     .fused = true,
     .plan = plan_pass,
-    .forward = forward_relu,
-    .backward = backward_relu,
+    .forward = forward,
+    .backward = backward,
     .statistics = statistics,
 };

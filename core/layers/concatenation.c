@@ -42,17 +42,10 @@ const struct nn_layer_kind nn_kind_concatenation = {
     .plan = plan,
 };
 
-static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
-{
-    (void)pass;
-    (void)lanes;
-    (void)out; /* needs nothing */
-}
-
 static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
                     struct nn_view y)
 {
-    size_t rows = run->batch * pass->out.height * pass->out.width;
+    size_t rows = nn_pass_rows(pass, run->batch);
     size_t first = 0;
     for (size_t i = 0; i < pass->n_in; i++) {
         struct nn_view columns = nn_view_columns(y, first);
@@ -67,7 +60,7 @@ static void forward(const struct nn_pass *pass, const struct nn_run *run, const 
 static void backward(const struct nn_pass *pass, const struct nn_run *run,
                      const struct nn_backward *args)
 {
-    size_t rows = run->batch * pass->out.height * pass->out.width;
+    size_t rows = nn_pass_rows(pass, run->batch);
     size_t first = 0;
     for (size_t i = 0; i < pass->n_in; i++) {
         struct nn_view columns = nn_view_columns(args->d_y, first);
@@ -83,7 +76,7 @@ static void backward(const struct nn_pass *pass, const struct nn_run *run,
 const struct nn_operator nn_op_concatenation = {
     .name = "concatenation",
     .pattern = {"concatenation"},
-    .plan = plan_pass,
+    .plan = nn_bare_pass_plan,
     .forward = forward,
     .backward = backward,
 };

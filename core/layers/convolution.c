@@ -219,7 +219,7 @@ void nn_convolution_bias_gradient(const struct nn_pass *pass, const struct nn_ru
 static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
 {
     struct nn_conv2d conv = nn_convolution_sizes(pass, pass->max_batch);
-    bool relu = pass->layers[1] != NULL;
+    bool relu = nn_relu_behind(pass, 1);
     out->scratch_bytes = nn_bytes(nn_conv2d_pack_count(&conv));
     out->workspace_bytes = nn_convolution_workspace(&conv, lanes);
     out->needs_input = nn_placed_trains(pass->layers[0]);
@@ -227,24 +227,19 @@ static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_p
     out->overwrites_d_y = relu;
 }
 
-static void forward_with(const struct nn_pass *pass, const struct nn_run *run,
-                         const struct nn_view *x, struct nn_view y, enum nn_activation activation)
+static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
+                    struct nn_view y)
 {
     struct nn_conv2d conv = nn_convolution_sizes(pass, run->batch);
     struct nn_conv2d_weights packed;
     struct nn_conv2d_output output = {.y = y.data,
                                       .ldy = y.ld,
                                       .bias = nn_placed_value(pass->layers[0], NN_ROLE_BIAS),
-                                      .activation = activation};
+                                      .activation = nn_relu_behind(pass, 1) ? NN_ACTIVATION_RELU
+                                                                            : NN_ACTIVATION_NONE};
     nn_conv2d_pack_forward(run->exec, &conv, &packed, pass->scratch,
                            nn_placed_value(pass->layers[0], NN_ROLE_WEIGHT));
     nn_conv2d_forward(run->exec, &conv, &output, x[0].data, x[0].ld, &packed);
-}
-
-static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
-                    struct nn_view y)
-{
-    forward_with(pass, run, x, y, NN_ACTIVATION_NONE);
 }
 
 static void backward(const struct nn_pass *pass, const struct nn_run *run,
@@ -253,12 +248,6 @@ static void backward(const struct nn_pass *pass, const struct nn_run *run,
     struct nn_conv2d conv = nn_convolution_sizes(pass, run->batch);
     nn_convolution_gradients(pass, run, args, &conv, NULL, pass->scratch);
     nn_convolution_bias_gradient(pass, run, args, &conv);
-}
-
-static void forward_relu(const struct nn_pass *pass, const struct nn_run *run,
-                         const struct nn_view *x, struct nn_view y)
-{
-    forward_with(pass, run, x, y, NN_ACTIVATION_RELU);
 }
 
 /* The ReLU's gradient on some rows, in place: d_y = d_y where y > 0. */
@@ -314,6 +303,6 @@ const struct nn_operator nn_op_convolution_relu = {
     .pattern = {"convolution", "relu"},
     .fused = true,
     .plan = plan_pass,
-    .forward = forward_relu,
+    .forward = forward,
     .backward = backward_relu,
 };

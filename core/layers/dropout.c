@@ -5,6 +5,7 @@
  * so backward draws it again instead of keeping it.
  */
 #include "core/layers/kinds_internal.h"
+#include "core/layers/shape_internal.h"
 
 struct options {
     double rate;
@@ -22,18 +23,6 @@ static const struct jx_field FIELDS[] = {
     JX_END,
 };
 
-static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
-                           size_t n_in, const struct nn_network_bind *bind,
-                           struct nn_layer_plan *out, struct nn_layer_issue *issue)
-{
-    (void)layer;
-    (void)n_in;
-    (void)bind;
-    (void)issue;
-    *out = (struct nn_layer_plan){.out = in[0].shape, .image = in[0].image};
-    return NN_OK;
-}
-
 const struct nn_layer_kind nn_kind_dropout = {
     .name = "dropout",
     .doc = "values dropped at random while training",
@@ -43,7 +32,7 @@ const struct nn_layer_kind nn_kind_dropout = {
     .max_inputs = 1,
     .behind_flatten = true,
     .on_sequences = NN_SEQUENCES_BY_STEP,
-    .plan = plan,
+    .plan = nn_same_shape_plan,
 };
 
 static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
@@ -63,23 +52,22 @@ static void copy(const struct nn_pass *pass, const struct nn_run *run, struct nn
                  struct nn_view x, bool add)
 {
     if (x.data != y.data) {
-        nn_copy(run->exec, y.data, y.ld, add, x.data, x.ld,
-                run->batch * pass->out.height * pass->out.width, pass->out.channels);
+        nn_copy(run->exec, y.data, y.ld, add, x.data, x.ld, nn_pass_rows(pass, run->batch),
+                pass->out.channels);
     }
 }
 
 static void drop(const struct nn_pass *pass, const struct nn_run *run, struct nn_view y,
                  struct nn_view x, bool add)
 {
-    size_t pixels = pass->out.height * pass->out.width;
     struct nn_dropout dropout = {
         .rate = rate_of(pass),
         .seed = run->step->seed,
         .epoch = run->step->epoch,
         .layer = pass->layers[0]->number,
         .first_sample = run->step->first_sample,
-        .rows_per_sample = pixels,
-        .rows = run->batch * pixels,
+        .rows_per_sample = nn_pass_rows(pass, 1),
+        .rows = nn_pass_rows(pass, run->batch),
         .columns = pass->out.channels,
         .accumulate = add,
     };

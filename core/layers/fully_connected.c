@@ -111,7 +111,7 @@ static size_t sample_ld(const struct nn_pass *pass, struct nn_view view)
 static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
 {
     struct sizes s = sizes_of(pass, pass->max_batch);
-    bool relu = pass->layers[1] != NULL;
+    bool relu = nn_relu_behind(pass, 1);
     size_t d_w = nn_gemm_workspace(s.outputs, s.inputs, s.batch, lanes);
     size_t d_x = nn_gemm_workspace(s.batch, s.inputs, s.outputs, lanes);
     if (pass->sequence) { /* any number of steps */
@@ -126,17 +126,18 @@ static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_p
     out->overwrites_d_y = relu;
 }
 
-static void forward_with(const struct nn_pass *pass, const struct nn_run *run, struct nn_view x,
-                         struct nn_view y, enum nn_activation activation)
+static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
+                    struct nn_view y)
 {
     const struct nn_placed *placed = pass->layers[0];
     struct sizes s = sizes_of(pass, run->batch);
     struct nn_packed packed;
     struct nn_epilogue epilogue = {.bias = nn_placed_value(placed, NN_ROLE_BIAS),
-                                   .activation = activation};
+                                   .activation = nn_relu_behind(pass, 1) ? NN_ACTIVATION_RELU
+                                                                         : NN_ACTIVATION_NONE};
     nn_gemm_pack(run->exec, &packed, pass->scratch, nn_placed_value(placed, NN_ROLE_WEIGHT),
                  s.inputs, true, s.inputs, s.outputs);
-    nn_gemm_packed(run->exec, y.data, y.ld, x.data, sample_ld(pass, x), s.batch, &packed,
+    nn_gemm_packed(run->exec, y.data, y.ld, x[0].data, sample_ld(pass, x[0]), s.batch, &packed,
                    &epilogue);
 }
 
@@ -168,6 +169,9 @@ static void backward(const struct nn_pass *pass, const struct nn_run *run,
                      const struct nn_backward *args)
 {
     struct sizes s = sizes_of(pass, run->batch);
+    if (nn_relu_behind(pass, 1)) {
+        nn_relu_mask(run, args, s.batch, s.outputs);
+    }
     weight_gradient(pass, run, args, &s);
     struct nn_view d_x = args->d_x[0].view;
     if (d_x.data) {
@@ -185,33 +189,6 @@ static void backward(const struct nn_pass *pass, const struct nn_run *run,
     }
 }
 
-static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
-                    struct nn_view y)
-{
-    forward_with(pass, run, x[0], y, NN_ACTIVATION_NONE);
-}
-
-static void forward_relu(const struct nn_pass *pass, const struct nn_run *run,
-                         const struct nn_view *x, struct nn_view y)
-{
-    forward_with(pass, run, x[0], y, NN_ACTIVATION_RELU);
-}
-
-static void backward_relu(const struct nn_pass *pass, const struct nn_run *run,
-                          const struct nn_backward *args)
-{
-    struct nn_relu_gradient mask = {.d_x = args->d_y.data,
-                                    .ldd_x = args->d_y.ld,
-                                    .d_y = args->d_y.data,
-                                    .ldd_y = args->d_y.ld,
-                                    .y = args->y.data,
-                                    .ldy = args->y.ld,
-                                    .rows = run->batch,
-                                    .columns = pass->out.channels};
-    nn_relu_gradient(run->exec, &mask);
-    backward(pass, run, args);
-}
-
 const struct nn_operator nn_op_fully_connected = {
     .name = "fully_connected",
     .pattern = {"fully_connected"},
@@ -225,6 +202,6 @@ const struct nn_operator nn_op_fully_connected_relu = {
     .pattern = {"fully_connected", "relu"},
     .fused = true,
     .plan = plan_pass,
-    .forward = forward_relu,
-    .backward = backward_relu,
+    .forward = forward,
+    .backward = backward,
 };

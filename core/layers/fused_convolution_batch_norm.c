@@ -104,20 +104,20 @@ static void fold(const struct nn_pass *pass, const struct parts *parts)
 }
 
 static void forward_folded(const struct nn_pass *pass, const struct nn_run *run,
-                           const struct nn_conv2d *conv, struct nn_view x, struct nn_view y,
-                           bool relu)
+                           const struct nn_conv2d *conv, struct nn_view x, struct nn_view y)
 {
     struct parts parts = parts_of(pass);
     fold(pass, &parts);
     struct nn_conv2d_output output = {.y = y.data,
                                       .ldy = y.ld,
                                       .bias = parts.bias,
-                                      .activation = relu ? NN_ACTIVATION_RELU : NN_ACTIVATION_NONE};
+                                      .activation = nn_relu_behind(pass, 2) ? NN_ACTIVATION_RELU
+                                                                            : NN_ACTIVATION_NONE};
     convolve(run, conv, &parts, x, &output, parts.weight);
 }
 
-static void forward_with(const struct nn_pass *pass, const struct nn_run *run, struct nn_view x,
-                         struct nn_view y, bool relu)
+static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
+                    struct nn_view y)
 {
     const struct nn_placed *norm_layer = pass->layers[1];
     struct nn_conv2d conv = nn_convolution_sizes(pass, run->batch);
@@ -125,7 +125,7 @@ static void forward_with(const struct nn_pass *pass, const struct nn_run *run, s
     bool stored = nn_batch_norm_is_stored(norm_layer, run->phase, rows);
     if (!pass->backward || (stored && run->phase != NN_PHASE_TRAINING)) {
         NN_ASSERT(stored);
-        forward_folded(pass, run, &conv, x, y, relu);
+        forward_folded(pass, run, &conv, x[0], y);
         return;
     }
     struct parts parts = parts_of(pass);
@@ -133,17 +133,18 @@ static void forward_with(const struct nn_pass *pass, const struct nn_run *run, s
                                       .ldy = conv.filters,
                                       .bias = nn_placed_value(pass->layers[0], NN_ROLE_BIAS),
                                       .moments = stored ? NULL : parts.moments};
-    convolve(run, &conv, &parts, x, &output, nn_placed_value(pass->layers[0], NN_ROLE_WEIGHT));
+    convolve(run, &conv, &parts, x[0], &output, nn_placed_value(pass->layers[0], NN_ROLE_WEIGHT));
     if (!stored) {
         nn_batch_norm_take(norm_layer, run->phase, parts.moments, nn_conv2d_chunks(&conv), rows,
                            &parts.norm, pass->kept);
     }
-    struct nn_batch_norm norm = nn_batch_norm_args(norm_layer, rows, &parts.norm, stored, relu);
+    struct nn_batch_norm norm =
+        nn_batch_norm_args(norm_layer, rows, &parts.norm, stored, nn_relu_behind(pass, 2));
     nn_batch_norm_apply(run->exec, &norm, y.data, y.ld, parts.conv_y, conv.filters);
 }
 
-static void backward_with(const struct nn_pass *pass, const struct nn_run *run,
-                          const struct nn_backward *args, bool relu)
+static void backward(const struct nn_pass *pass, const struct nn_run *run,
+                     const struct nn_backward *args)
 {
     const struct nn_placed *norm_layer = pass->layers[1];
     struct nn_conv2d conv = nn_convolution_sizes(pass, run->batch);
@@ -151,7 +152,7 @@ static void backward_with(const struct nn_pass *pass, const struct nn_run *run,
     struct parts parts = parts_of(pass);
     bool stored = nn_batch_norm_is_stored(norm_layer, run->phase, rows);
     struct nn_batch_norm_gradient grad = {
-        .norm = nn_batch_norm_args(norm_layer, rows, &parts.norm, stored, relu),
+        .norm = nn_batch_norm_args(norm_layer, rows, &parts.norm, stored, nn_relu_behind(pass, 2)),
         .frozen = stored,
         .x = parts.conv_y,
         .ldx = conv.filters,
@@ -176,30 +177,6 @@ static void backward_with(const struct nn_pass *pass, const struct nn_run *run,
     }
 }
 
-static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
-                    struct nn_view y)
-{
-    forward_with(pass, run, x[0], y, false);
-}
-
-static void backward(const struct nn_pass *pass, const struct nn_run *run,
-                     const struct nn_backward *args)
-{
-    backward_with(pass, run, args, false);
-}
-
-static void forward_relu(const struct nn_pass *pass, const struct nn_run *run,
-                         const struct nn_view *x, struct nn_view y)
-{
-    forward_with(pass, run, x[0], y, true);
-}
-
-static void backward_relu(const struct nn_pass *pass, const struct nn_run *run,
-                          const struct nn_backward *args)
-{
-    backward_with(pass, run, args, true);
-}
-
 static void statistics(const struct nn_pass *pass, enum nn_statistics what)
 {
     nn_batch_norm_statistics(pass->layers[1], pass->kept, what);
@@ -220,7 +197,7 @@ const struct nn_operator nn_op_convolution_batch_norm_relu = {
     .pattern = {"convolution", "batch_norm", "relu"},
     .fused = true,
     .plan = plan_pass,
-    .forward = forward_relu,
-    .backward = backward_relu,
+    .forward = forward,
+    .backward = backward,
     .statistics = statistics,
 };

@@ -3,6 +3,7 @@
  * global_average_pool: the mean of each channel over the image.
  */
 #include "core/layers/kinds_internal.h"
+#include "core/layers/shape_internal.h"
 
 static const struct jx_field FIELDS[] = {JX_END};
 
@@ -16,8 +17,7 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
     (void)issue;
     *out = (struct nn_layer_plan){
         .out = {1, 1, in[0].shape.channels},
-        .multiply_adds =
-            (double)in[0].shape.height * (double)in[0].shape.width * (double)in[0].shape.channels,
+        .multiply_adds = nn_values(in[0].shape),
     };
     return NN_OK;
 }
@@ -39,13 +39,6 @@ static struct nn_global_pool sizes(const struct nn_pass *pass, const struct nn_r
                                    .channels = pass->in[0].channels};
 }
 
-static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
-{
-    (void)pass;
-    (void)lanes;
-    (void)out; /* needs nothing */
-}
-
 static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
                     struct nn_view y)
 {
@@ -64,7 +57,7 @@ static void backward(const struct nn_pass *pass, const struct nn_run *run,
 const struct nn_operator nn_op_global_average_pool = {
     .name = "global_average_pool",
     .pattern = {"global_average_pool"},
-    .plan = plan_pass,
+    .plan = nn_bare_pass_plan,
     .forward = forward,
     .backward = backward,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the plans of the kinds share: refusals, checked sizes, windows, parameters.
+ * What the kinds share: refusals, checked sizes, windows, parameters, plans that say little.
  */
 #include "core/layers/shape_internal.h"
 
@@ -30,6 +30,39 @@ bool nn_layer_count(const size_t extent[4], size_t *out)
     }
     *out = product;
     return true;
+}
+
+enum nn_status nn_same_shape_plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                                  size_t n_in, const struct nn_network_bind *bind,
+                                  struct nn_layer_plan *out, struct nn_layer_issue *issue)
+{
+    (void)layer;
+    (void)n_in;
+    (void)bind;
+    (void)issue;
+    *out = (struct nn_layer_plan){.out = in[0].shape, .image = in[0].image};
+    return NN_OK;
+}
+
+void nn_bare_pass_plan(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
+{
+    (void)pass;
+    (void)lanes;
+    (void)out;
+}
+
+void nn_relu_mask(const struct nn_run *run, const struct nn_backward *args, size_t rows,
+                  size_t columns)
+{
+    struct nn_relu_gradient mask = {.d_x = args->d_y.data,
+                                    .ldd_x = args->d_y.ld,
+                                    .d_y = args->d_y.data,
+                                    .ldd_y = args->d_y.ld,
+                                    .y = args->y.data,
+                                    .ldy = args->y.ld,
+                                    .rows = rows,
+                                    .columns = columns};
+    nn_relu_gradient(run->exec, &mask);
 }
 
 struct nn_parameter_plan nn_vector_plan(const char *suffix, enum nn_role role, size_t n,

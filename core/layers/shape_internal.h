@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the plans of the kinds share: refusals, checked sizes, windows, parameters.
+ * What the kinds share: refusals, checked sizes, windows, parameters, plans that say little.
  */
 #ifndef NN_LAYERS_SHAPE_INTERNAL_H
 #define NN_LAYERS_SHAPE_INTERNAL_H
@@ -90,6 +90,37 @@ struct nn_parameter_plan nn_vector_plan(const char *suffix, enum nn_role role, s
 
 /* Makes it one of the features of a flattened image, in whose memory order it is kept. */
 void nn_vector_of_image(struct nn_parameter_plan *plan, struct nn_shape image);
+
+/* Plan of a kind without parameters or options to check: the output is shaped like the only input.
+ */
+enum nn_status nn_same_shape_plan(const struct nn_layer *layer, const struct nn_layer_input *in,
+                                  size_t n_in, const struct nn_network_bind *bind,
+                                  struct nn_layer_plan *out, struct nn_layer_issue *issue);
+
+/* Plan of a pass that needs neither memory nor its activations in backward. */
+void nn_bare_pass_plan(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out);
+
+/* Rows of the output of so many samples or steps. */
+static inline size_t nn_pass_rows(const struct nn_pass *pass, size_t batch)
+{
+    return batch * pass->out.height * pass->out.width;
+}
+
+/* Values of a sample. */
+static inline double nn_values(struct nn_shape shape)
+{
+    return (double)shape.height * (double)shape.width * (double)shape.channels;
+}
+
+/* Whether a pass of n layers is run in its variant with a ReLU behind them. */
+static inline bool nn_relu_behind(const struct nn_pass *pass, size_t n)
+{
+    return pass->layers[n] != NULL;
+}
+
+/* The gradient of a ReLU that ends a pass, in place: d_y = 0 where y is not above 0. */
+void nn_relu_mask(const struct nn_run *run, const struct nn_backward *args, size_t rows,
+                  size_t columns);
 
 /* Bytes of n numbers, a multiple of 64. */
 size_t nn_bytes(size_t n);

@@ -20,9 +20,8 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
                                "softmax over a single output is always 1, so nothing can be "
                                "learned");
     }
-    double count =
-        (double)in[0].shape.height * (double)in[0].shape.width * (double)in[0].shape.channels;
-    *out = (struct nn_layer_plan){.out = in[0].shape, .image = in[0].image, .multiply_adds = count};
+    *out = (struct nn_layer_plan){
+        .out = in[0].shape, .image = in[0].image, .multiply_adds = nn_values(in[0].shape)};
     return NN_OK;
 }
 
@@ -38,11 +37,6 @@ const struct nn_layer_kind nn_kind_softmax = {
     .plan = plan,
 };
 
-static size_t rows_of(const struct nn_pass *pass, const struct nn_run *run)
-{
-    return run->batch * pass->out.height * pass->out.width;
-}
-
 static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
 {
     (void)pass;
@@ -56,7 +50,7 @@ static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_p
 static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
                     struct nn_view y)
 {
-    nn_softmax_forward(run->exec, y.data, y.ld, x[0].data, x[0].ld, rows_of(pass, run),
+    nn_softmax_forward(run->exec, y.data, y.ld, x[0].data, x[0].ld, nn_pass_rows(pass, run->batch),
                        pass->out.channels);
 }
 
@@ -70,7 +64,7 @@ static void backward(const struct nn_pass *pass, const struct nn_run *run,
     softmax.ldd_x = to.ld;
     softmax.ldd_y = d_y.ld;
     softmax.ldy = args->y.ld;
-    softmax.rows = rows_of(pass, run);
+    softmax.rows = nn_pass_rows(pass, run->batch);
     softmax.columns = pass->out.channels;
     nn_softmax_gradient(run->exec, &softmax);
     if (add) {
