@@ -40,8 +40,9 @@ row() {
     3.7) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_lstm.py "build/f64/$lstm" double ;;
     3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
     3.11) # needs Debian's libonnx-testdata
-        make -s build/release/tests/numeric/test_onnx_cases && [ -d /usr/share/libonnx-testdata/data ] &&
-            counted 3.11 "cases of ONNX" build/release/tests/numeric/test_onnx_cases ;;
+        make -s build/release/tests/numeric/test_onnx_cases build/release/tests/numeric/test_onnx_lstm && [ -d /usr/share/libonnx-testdata/data ] &&
+            counted 3.11 "cases of ONNX" build/release/tests/numeric/test_onnx_cases &&
+            counted 3.11 "cases of ONNX for LSTM" build/release/tests/numeric/test_onnx_lstm ;;
     *) echo "no row $1" >&2; return 2 ;;
     esac
 }
