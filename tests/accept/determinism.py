@@ -2,28 +2,48 @@
 """Row 5: one job twice, on one thread and on two, and killed at random steps and resumed: every
 number but the times must be equal to the bit.
 
-usage: determinism.py [--kills N]     one JSON line; exit 1 when something differs
+usage: determinism.py [--kills N] [--kind KIND]     one JSON line; exit 1 when something differs
 """
 import argparse
 import os
 import pathlib
 import random
 import signal
+import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.assay import Daemon, blobs_idx, print_row  # noqa: E402
+from support.assay import BINARY, Daemon, blobs_idx, print_row  # noqa: E402
 from support.outcome import differences, outcome  # noqa: E402
 
-SPEC = {"kind": "solver_comparison", "max_attempts": 50,
+SPECS = {
+    "solver_comparison": {
         "training": {"epochs": 6, "batch_size": 16, "shuffle": "every_epoch", "validation_frequency": 40,
-                     "checkpoint_interval_seconds": 0.2}}
+                     "checkpoint_interval_seconds": 0.2}},
+    "sequence_regression": {
+        "split": {"validation": 0.2}, "network": {"name": "lstm_regression", "units": 60, "dropout": 0.3},
+        "training": {"epochs": 40, "batch_size": 8, "shuffle": "every_epoch", "validation_frequency": 7,
+                     "output_network": "best_validation_loss", "checkpoint_interval_seconds": 0.2},
+        "data": {"rul_threshold": 125, "target_scaling": "z_score"},
+        "search": {"parameters": {"network.depth": [1, 2, 3]}}},
+}
+ROWS = {"solver_comparison": 5, "sequence_regression": 3.8}
 
 
-def run(daemon, dataset, kills=0, rng=None):
+def make_dataset(daemon, kind):
+    if kind == "solver_comparison":
+        return daemon.create_dataset(blobs_idx(n_train=1500, n_test=300, side=20), "idx")["id"]
+    directory = daemon.directory / "turbofan"
+    directory.mkdir()
+    subprocess.run([BINARY, "simulate", "turbofan", str(directory), "--engines", "40"], check=True)
+    files = {p.name: p.read_bytes() for p in directory.iterdir()}
+    return daemon.create_dataset(files, "cmapss", kind="sequences")["id"]
+
+
+def run(daemon, kind, dataset, kills=0, rng=None):
     """The outcome of the job, and how many kills hit a running trial."""
-    job = daemon.submit({**SPEC, "dataset": dataset})
+    job = daemon.submit({"kind": kind, "max_attempts": 50, **SPECS[kind], "dataset": dataset})
     done = 0
     while done < kills:
         time.sleep(rng.uniform(0.15, 0.8))
@@ -41,25 +61,26 @@ def run(daemon, dataset, kills=0, rng=None):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, default=20)
-    kills = parser.parse_args().kills
+    parser.add_argument("--kind", choices=SPECS, default="solver_comparison")
+    options = parser.parse_args()
+    kills, kind = options.kills, options.kind
     rng = random.Random(7)
-    images = blobs_idx(n_train=1500, n_test=300, side=20)
     with Daemon(ASSAY_CORES="1") as daemon:
-        dataset = daemon.create_dataset(images, "idx")["id"]
-        first, _ = run(daemon, dataset)
-        twice, _ = run(daemon, dataset)
+        dataset = make_dataset(daemon, kind)
+        first, _ = run(daemon, kind, dataset)
+        twice, _ = run(daemon, kind, dataset)
     with Daemon(ASSAY_CORES="6") as daemon:  # two lanes for each of the three trials
-        dataset = daemon.create_dataset(images, "idx")["id"]
-        threads, _ = run(daemon, dataset)
+        dataset = make_dataset(daemon, kind)
+        threads, _ = run(daemon, kind, dataset)
     killed, hit = {}, 0
     with Daemon(ASSAY_CORES="2", ASSAY_LEASE_SECONDS="6") as daemon:
-        dataset = daemon.create_dataset(images, "idx")["id"]
+        dataset = make_dataset(daemon, kind)
         while hit < kills:
-            killed, n = run(daemon, dataset, kills - hit, rng)
+            killed, n = run(daemon, kind, dataset, kills - hit, rng)
             hit += n
             if differences(first, killed):
                 break
-    row = {"row": 5, "values": len(first), "kills": hit, "twice_differs": len(differences(first, twice)),
+    row = {"row": ROWS[kind], "kind": kind, "values": len(first), "kills": hit, "twice_differs": len(differences(first, twice)),
            "threads_differ": len(differences(first, threads)), "killed_differs": len(differences(first, killed))}
     print_row(**row)
     return 0 if not (row["twice_differs"] or row["threads_differ"] or row["killed_differs"]) else 1
