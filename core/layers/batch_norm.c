@@ -110,7 +110,8 @@ size_t nn_batch_norm_moments_bytes(size_t chunks, size_t channels)
 
 bool nn_batch_norm_is_stored(const struct nn_placed *placed, enum nn_phase phase, size_t rows)
 {
-    return phase == NN_PHASE_INFERENCE || placed->frozen || rows == 1;
+    return phase == NN_PHASE_INFERENCE || phase == NN_PHASE_EXPLANATION || placed->frozen ||
+           rows == 1;
 }
 
 static void move_running(const struct nn_placed *placed, size_t rows,

@@ -4,9 +4,9 @@
  *
  * Statistics. In TRAINING a batch norm uses those of the batch and moves the running ones:
  *     running = (1 - momentum) * running + momentum * batch      (the variance unbiased, as torch)
- * In STATISTICS it uses those of the batch and pools them with the ones before. In INFERENCE, when
- * frozen, and when the batch has one row in all (its variance would be 0), it uses the running ones
- * as constants and changes nothing.
+ * In STATISTICS it uses those of the batch and pools them with the ones before. In INFERENCE and
+ * EXPLANATION, when frozen, and when the batch has one row in all (its variance would be 0), it
+ * uses the running ones as constants and changes nothing.
  */
 #ifndef NN_LAYERS_BATCH_NORM_INTERNAL_H
 #define NN_LAYERS_BATCH_NORM_INTERNAL_H

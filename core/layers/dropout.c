@@ -80,17 +80,21 @@ static void drop(const struct nn_pass *pass, const struct nn_run *run, struct nn
     nn_dropout(run->exec, &dropout, y.data, y.ld, x.data, x.ld);
 }
 
+static bool drops(const struct nn_pass *pass, const struct nn_run *run)
+{
+    return run->phase == NN_PHASE_TRAINING && rate_of(pass) > 0;
+}
+
 static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
                     struct nn_view y)
 {
-    bool drops = run->phase == NN_PHASE_TRAINING && rate_of(pass) > 0;
-    (drops ? drop : copy)(pass, run, y, x[0], false);
+    (drops(pass, run) ? drop : copy)(pass, run, y, x[0], false);
 }
 
 static void backward(const struct nn_pass *pass, const struct nn_run *run,
                      const struct nn_backward *args)
 {
-    (rate_of(pass) > 0 ? drop : copy)(pass, run, args->d_x[0].view, args->d_y, args->d_x[0].add);
+    (drops(pass, run) ? drop : copy)(pass, run, args->d_x[0].view, args->d_y, args->d_x[0].add);
 }
 
 const struct nn_operator nn_op_dropout = {

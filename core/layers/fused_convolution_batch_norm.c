@@ -123,7 +123,8 @@ static void forward(const struct nn_pass *pass, const struct nn_run *run, const 
     struct nn_conv2d conv = nn_convolution_sizes(pass, run->batch);
     size_t rows = nn_convolution_rows(&conv);
     bool stored = nn_batch_norm_is_stored(norm_layer, run->phase, rows);
-    if (!pass->backward || (stored && run->phase != NN_PHASE_TRAINING)) {
+    bool backward_follows = run->phase == NN_PHASE_TRAINING || run->phase == NN_PHASE_EXPLANATION;
+    if (!pass->backward || (stored && !backward_follows)) {
         NN_ASSERT(stored);
         forward_folded(pass, run, &conv, x[0], y);
         return;

@@ -27,10 +27,16 @@ struct nn_network_bind {
     enum nn_normalisation normalisation;
 };
 
-/* A network built for TRAINING runs in all three phases; one built for INFERENCE only in that (and
- * needs no gradients and far less memory). STATISTICS is a training-like forward (batch statistics,
- * no dropout) that gathers population statistics for batch normalisation. */
-enum nn_phase { NN_PHASE_TRAINING, NN_PHASE_INFERENCE, NN_PHASE_STATISTICS };
+/* A network built for TRAINING runs in all phases; one built for INFERENCE only in that (and needs
+ * no gradients and far less memory). STATISTICS is a training-like forward (batch statistics, no
+ * dropout) that gathers population statistics for batch normalisation. EXPLANATION computes what
+ * INFERENCE does (stored statistics, no dropout) and lets a backward follow. */
+enum nn_phase {
+    NN_PHASE_TRAINING,
+    NN_PHASE_INFERENCE,
+    NN_PHASE_STATISTICS,
+    NN_PHASE_EXPLANATION
+};
 
 /* What the output means: scores of classes (the network ends in a softmax), or numbers. */
 enum nn_task { NN_TASK_CLASSIFICATION, NN_TASK_REGRESSION };

@@ -43,6 +43,15 @@ json_t *nn_description_json(const struct nn_description *description);
  * gives a number for each class. Borrowed; NULL when there is none. */
 const char *nn_description_head(const struct nn_description *description);
 
+/* The layers, in the order of the description; borrowed, NULL past the end. */
+const char *nn_description_layer_name(const struct nn_description *description, size_t i);
+
+/* The last layer on the way to the output whose activation still has a height or a width, before
+ * it is reduced to a vector: where class activation maps are taken. Borrowed; NULL when there is
+ * none but the input, when the network takes sequences, or when the sizes do not fit. */
+const char *nn_description_features(const struct nn_description *description,
+                                    const struct nn_network_bind *bind);
+
 /* Which layers do not train. UP_TO: a layer, and everything that its output is made of. */
 enum nn_freeze { NN_FREEZE_NONE, NN_FREEZE_ALL_BUT_HEAD, NN_FREEZE_UP_TO };
 /* The names of those layers, in order, for nn_network_options.frozen; borrowed from the
@@ -198,8 +207,9 @@ const nn_real *nn_network_probabilities(struct nn_network *network, size_t batch
 enum nn_task nn_network_task(const struct nn_network *network);
 
 /* The loss writes d loss / d scores (output rows x output size) here, then backward adds into the
- * gradients of the trainable parameters. Only after a TRAINING forward of the same batch; the input
- * must still be loaded. */
+ * gradients of the trainable parameters. Only after a TRAINING or EXPLANATION forward of the same
+ * batch; the input must still be loaded. With all layers frozen only the gradients of kept layers
+ * are computed. */
 nn_real *nn_network_output_gradient(struct nn_network *network);
 void nn_network_backward(struct nn_network *network, size_t batch);
 

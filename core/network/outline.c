@@ -29,6 +29,36 @@ const char *nn_network_head(const struct nn_network *network)
     return nn_description_head(network->graph);
 }
 
+const char *nn_description_layer_name(const struct nn_description *description, size_t i)
+{
+    return i < description->n_nodes ? description->nodes[i].layer.name : NULL;
+}
+
+/* A dropout does nothing in evaluation: what stands before it is the map. */
+static bool is_map(const struct nn_node *node, struct nn_shape shape)
+{
+    return shape.height * shape.width > 1 && strcmp(node->layer.kind->name, "dropout") != 0;
+}
+
+const char *nn_description_features(const struct nn_description *description,
+                                    const struct nn_network_bind *bind)
+{
+    struct nn_layer_plan *plans = calloc(description->n_nodes, sizeof *plans);
+    struct nn_issues issues = {0};
+    const char *found = NULL;
+    if (plans && !nn_description_takes_sequences(description) && nn_issues_init(&issues)) {
+        nn_graph_plan(description, bind, &issues, plans);
+        size_t at = issues.errors > 0 ? description->input : description->output;
+        while (at != description->input && !is_map(&description->nodes[at], plans[at].out)) {
+            at = description->nodes[at].inputs[0];
+        }
+        found = at == description->input ? NULL : description->nodes[at].layer.name;
+    }
+    nn_issues_deinit(&issues);
+    free(plans);
+    return found;
+}
+
 /* ---- freezing ---- */
 
 static size_t find_node(const struct nn_description *description, const char *name)

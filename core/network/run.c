@@ -206,10 +206,11 @@ static void run_backward(struct nn_network *network, struct nn_pass_state *state
 
 void nn_network_backward(struct nn_network *network, size_t batch)
 {
-    NN_ASSERT(network->phase == NN_PHASE_TRAINING && network->options.phase == NN_PHASE_TRAINING);
+    NN_ASSERT(network->options.phase == NN_PHASE_TRAINING);
+    NN_ASSERT(network->phase == NN_PHASE_TRAINING || network->phase == NN_PHASE_EXPLANATION);
     for (size_t p = network->n_passes; p-- > 0;) {
         struct nn_pass_state *state = &network->passes[p];
-        struct nn_run run = run_of(network, &state->pass, NN_PHASE_TRAINING, batch);
+        struct nn_run run = run_of(network, &state->pass, network->phase, batch);
         keep_gradient(network, &network->tensors[state->output], batch);
         if (state->pass.backward) {
             run_backward(network, state, &run);
