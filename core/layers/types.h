@@ -31,12 +31,7 @@ struct nn_network_bind {
  * no gradients and far less memory). STATISTICS is a training-like forward (batch statistics, no
  * dropout) that gathers population statistics for batch normalisation. EXPLANATION computes what
  * INFERENCE does (stored statistics, no dropout) and lets a backward follow. */
-enum nn_phase {
-    NN_PHASE_TRAINING,
-    NN_PHASE_INFERENCE,
-    NN_PHASE_STATISTICS,
-    NN_PHASE_EXPLANATION
-};
+enum nn_phase { NN_PHASE_TRAINING, NN_PHASE_INFERENCE, NN_PHASE_STATISTICS, NN_PHASE_EXPLANATION };
 
 /* What the output means: scores of classes (the network ends in a softmax), or numbers. */
 enum nn_task { NN_TASK_CLASSIFICATION, NN_TASK_REGRESSION };

@@ -14,6 +14,7 @@
 #include "core/base/base.h"
 #include "core/json/json.h"
 #include "core/layers/types.h"
+#include "core/network/outline.h"
 #include "core/network/sequences.h"
 
 struct nn_kernels;
@@ -38,46 +39,6 @@ enum nn_task nn_description_task(const struct nn_description *description);
 /* The expanded description, every option with its value: {"name"?, "parameters"?, "layers",
  * "connections"}. Parsing it gives the same network. New reference; NULL when out of memory. */
 json_t *nn_description_json(const struct nn_description *description);
-
-/* The head: the last layer with weights (convolution, fully_connected) before the output, which
- * gives a number for each class. Borrowed; NULL when there is none. */
-const char *nn_description_head(const struct nn_description *description);
-
-/* The layers, in the order of the description; borrowed, NULL past the end. */
-const char *nn_description_layer_name(const struct nn_description *description, size_t i);
-
-/* The last layer on the way to the output whose activation still has a height or a width, before
- * it is reduced to a vector: where class activation maps are taken. Borrowed; NULL when there is
- * none but the input, when the network takes sequences, or when the sizes do not fit. */
-const char *nn_description_features(const struct nn_description *description,
-                                    const struct nn_network_bind *bind);
-
-/* Which layers do not train. UP_TO: a layer, and everything that its output is made of. */
-enum nn_freeze { NN_FREEZE_NONE, NN_FREEZE_ALL_BUT_HEAD, NN_FREEZE_UP_TO };
-/* The names of those layers, in order, for nn_network_options.frozen; borrowed from the
- * description. layer: for UP_TO. *out is to be freed with free(). NN_ERR_INVALID: there is no such
- * layer, or nothing would be left to train. */
-NN_MUST_CHECK enum nn_status nn_description_frozen(const struct nn_description *description,
-                                                   enum nn_freeze freeze, const char *layer,
-                                                   const char *const **out, size_t *out_n,
-                                                   struct nn_error *err);
-
-/* A parameter by name and shape alone, as in struct nn_parameter. */
-struct nn_parameter_shape {
-    char name[96]; /* "fc.weight" */
-    const char *layer;
-    enum nn_role role;
-    bool learnable;
-    size_t ndim, shape[4];
-};
-
-/* The parameters that a network of the description would have, in its order, without building it.
- * NN_ERR_INVALID: the sizes do not fit. *out is to be freed with free(); layer points into the
- * description. */
-NN_MUST_CHECK enum nn_status nn_description_parameters(const struct nn_description *description,
-                                                       const struct nn_network_bind *bind,
-                                                       struct nn_parameter_shape **out,
-                                                       size_t *out_n, struct nn_error *err);
 
 /* A report on a spec, good or bad. NN_OK also when the network has issues; other statuses only for
  * memory. bind NULL: without a data set, sizes that depend on it are null. New reference:
