@@ -34,8 +34,10 @@ static bool encode_rest(json_t *out, const struct store_dataset *dataset)
     return ok;
 }
 
-json_t *api_dataset_encode(const struct store_dataset *d, bool in_list)
+/* A struct store_dataset; in lists without files, classes and report. */
+static json_t *encode(const void *row, bool in_list)
 {
+    const struct store_dataset *d = row;
     bool ready = strcmp(d->state, "ready") == 0;
     bool images = strcmp(d->kind, api_dataset_kinds[0]) == 0;
     json_t *image = !ready || !images
@@ -148,6 +150,18 @@ enum sv_status api_dataset_for_spec(struct api_ctx *ctx, const struct http_reque
     return st;
 }
 
+enum sv_status api_report_bind(struct api_ctx *ctx, const struct http_request *req, const char *id,
+                               const struct jobs_dataset *given, struct nn_network_bind *out_bind,
+                               struct sv_error *err)
+{
+    struct jobs_dataset dataset = *given;
+    enum sv_status st = id ? api_dataset_for_spec(ctx, req, id, &dataset, err) : SV_OK;
+    if (st == SV_OK) {
+        *out_bind = api_dataset_bind(&dataset);
+    }
+    return st;
+}
+
 /* ---------------------------------------------------------------------------------------- list */
 
 struct list_query {
@@ -186,18 +200,6 @@ static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *
     return st;
 }
 
-static json_t *encode_row(const void *row)
-{
-    return api_dataset_encode(row, true);
-}
-
-static const char *pair(const void *row, int64_t *out_revision)
-{
-    const struct store_dataset *dataset = row;
-    *out_revision = dataset->revision;
-    return dataset->id;
-}
-
 /* GET /v1/datasets. 400 for a wrong parameter. */
 enum sv_status api_datasets_list(void *state, const struct http_request *req,
                                  struct http_response *out_resp, struct sv_error *err)
@@ -206,8 +208,9 @@ enum sv_status api_datasets_list(void *state, const struct http_request *req,
                                               .n_params = API_COUNT(LIST_PARAMS),
                                               .read = read_list,
                                               .row_size = sizeof(struct store_dataset),
-                                              .encode = encode_row,
-                                              .pair = pair};
+                                              .encode = encode,
+                                              .id = offsetof(struct store_dataset, id),
+                                              .revision = offsetof(struct store_dataset, revision)};
     struct list_query query = {.list = API_LIST_DEFAULTS, .state = -1, .kind = -1};
     return api_list(state, req, out_resp, &KIND, &query.list, err);
 }
@@ -223,8 +226,7 @@ enum sv_status api_dataset_read(struct api_ctx *ctx, const struct http_request *
     api_scope(req, &scope);
     enum sv_status st = store_dataset_get(ctx->store, &scope, id, &memory, &dataset, err);
     if (st == SV_OK) {
-        st = api_seen(dataset.id, dataset.revision, api_dataset_encode(&dataset, false), out_seen,
-                      err);
+        st = api_seen(dataset.id, dataset.revision, encode(&dataset, false), out_seen, err);
     }
     store_memory_clear(&memory);
     return st;

@@ -19,8 +19,12 @@ SV_MUST_CHECK enum sv_status api_dataset_for_spec(struct api_ctx *ctx,
 /* What a network for it is bound to. */
 struct nn_network_bind api_dataset_bind(const struct jobs_dataset *dataset);
 
-/* A whole data set as JSON; in lists without files, classes and report. */
-json_t *api_dataset_encode(const struct store_dataset *dataset, bool in_list);
+/* What a network is bound to for a report: the data set of this id, or what is given when it is
+ * NULL. Errors as above. */
+SV_MUST_CHECK enum sv_status api_report_bind(struct api_ctx *ctx, const struct http_request *req,
+                                             const char *id, const struct jobs_dataset *given,
+                                             struct nn_network_bind *out_bind,
+                                             struct sv_error *err);
 
 /* Whole, with its ETag: for api_show and its kin. */
 SV_MUST_CHECK enum sv_status api_dataset_read(struct api_ctx *ctx, const struct http_request *req,

@@ -10,8 +10,9 @@
 #include "server/jobs/jobs.h"
 #include "server/store/experiments.h"
 
-static json_t *encode(const void *row)
+static json_t *encode(const void *row, bool in_list)
 {
+    (void)in_list;
     const struct store_experiment *e = row;
     return json_pack("{s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:s, s:s, s:s?}", "id", e->id, "number",
                      (json_int_t)e->number, "name", e->name, "notes", e->notes, "job_count",
@@ -73,7 +74,7 @@ static enum sv_status read_one(struct api_ctx *ctx, const struct http_request *r
     api_scope(req, &scope);
     enum sv_status st = store_experiment_get(ctx->store, &scope, id, &memory, &experiment, err);
     if (st == SV_OK) {
-        st = api_seen(experiment.id, 0, encode(&experiment), out_seen, err);
+        st = api_seen(experiment.id, 0, encode(&experiment, false), out_seen, err);
     }
     store_memory_clear(&memory);
     return st;

@@ -65,8 +65,10 @@ static json_t *encode_experiment(const struct store_job *job)
                : json_null();
 }
 
-json_t *api_job_encode(const struct store_job *job, bool in_list)
+/* A struct store_job; in lists without the two documents. */
+static json_t *encode(const void *row, bool in_list)
 {
+    const struct store_job *job = row;
     json_t *out = json_pack(
         "{s:s, s:I, s:s, s:s, s:o, s:{s:s, s:s}, s:s, s:b, s:b, s:s, s:o, s:s, s:I, s:o, s:{s:I, "
         "s:I}, s:o, s:o, s:I, s:s, s:s, s:s, s:s?, s:s?}",
@@ -183,18 +185,6 @@ static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *
     return st;
 }
 
-static json_t *encode_row(const void *row)
-{
-    return api_job_encode(row, true);
-}
-
-static const char *pair(const void *row, int64_t *out_revision)
-{
-    const struct store_job *job = row;
-    *out_revision = job->revision;
-    return job->id;
-}
-
 /* GET /v1/jobs. 400 for a wrong parameter. */
 enum sv_status api_jobs_list(void *state, const struct http_request *req,
                              struct http_response *out_resp, struct sv_error *err)
@@ -204,8 +194,9 @@ enum sv_status api_jobs_list(void *state, const struct http_request *req,
                                               .check = check_list,
                                               .read = read_list,
                                               .row_size = sizeof(struct store_job),
-                                              .encode = encode_row,
-                                              .pair = pair};
+                                              .encode = encode,
+                                              .id = offsetof(struct store_job, id),
+                                              .revision = offsetof(struct store_job, revision)};
     struct list_query query = {.list = API_LIST_DEFAULTS, .state = -1, .kind = -1};
     return api_list(state, req, out_resp, &KIND, &query.list, err);
 }
@@ -221,7 +212,7 @@ enum sv_status api_job_read(struct api_ctx *ctx, const struct http_request *req,
     api_scope(req, &scope);
     enum sv_status st = store_job_get(ctx->store, &scope, id, &memory, &job, err);
     if (st == SV_OK) {
-        st = api_seen(job.id, job.revision, api_job_encode(&job, false), out_seen, err);
+        st = api_seen(job.id, job.revision, encode(&job, false), out_seen, err);
     }
     store_memory_clear(&memory);
     return st;

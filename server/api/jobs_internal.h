@@ -11,8 +11,6 @@
 #include "server/store/jobs.h"
 #include "server/store/trials.h"
 
-/* A job as JSON; in lists without the two documents. */
-json_t *api_job_encode(const struct store_job *job, bool in_list);
 /* The job, with its ETag, as the answer to a change; applied (may be NULL) says what a verb did. */
 SV_MUST_CHECK enum sv_status api_job_answer(struct api_ctx *ctx, const struct http_request *req,
                                             struct http_response *resp, const char *id,

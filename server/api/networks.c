@@ -146,25 +146,6 @@ static enum sv_status decode_analysis(const json_t *body, struct analysis *out_a
     return SV_OK;
 }
 
-/* Image size and classes of the request, from where it has them. */
-static enum sv_status bind_analysis(struct api_ctx *ctx, const struct http_request *req,
-                                    const struct analysis *analysis, struct nn_network_bind *out,
-                                    struct sv_error *err)
-{
-    struct jobs_dataset dataset = {.height = analysis->input.height,
-                                   .width = analysis->input.width,
-                                   .channels = analysis->input.channels,
-                                   .classes = analysis->classes};
-    if (analysis->dataset) {
-        enum sv_status st = api_dataset_for_spec(ctx, req, analysis->dataset, &dataset, err);
-        if (st != SV_OK) {
-            return st;
-        }
-    }
-    *out = api_dataset_bind(&dataset);
-    return SV_OK;
-}
-
 /* POST /v1/networks/analyze: a report on a description, good or bad; 200 in both cases. 422 for a
  * body that is no such request. */
 enum sv_status api_networks_analyze(void *state, const struct http_request *req,
@@ -182,7 +163,11 @@ enum sv_status api_networks_analyze(void *state, const struct http_request *req,
     if (st != SV_OK) {
         return st;
     }
-    st = bind_analysis(ctx, req, &analysis, &bind, err);
+    struct jobs_dataset given = {.height = analysis.input.height,
+                                 .width = analysis.input.width,
+                                 .channels = analysis.input.channels,
+                                 .classes = analysis.classes};
+    st = api_report_bind(ctx, req, analysis.dataset, &given, &bind, err);
     if (st != SV_OK) {
         return st;
     }

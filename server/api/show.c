@@ -100,6 +100,18 @@ static enum sv_status open_list(const struct http_request *req, const struct api
     return st == SV_OK ? api_page_open(&params, query->limit, query->cursor, out_page, err) : st;
 }
 
+static bool has_etag(const struct api_list_kind *kind)
+{
+    return kind->id != kind->revision;
+}
+
+static void add_pair(const struct api_list_kind *kind, const char *row, struct api_list_poll *poll)
+{
+    int64_t revision;
+    memcpy(&revision, row + kind->revision, sizeof revision);
+    api_list_pair(poll, row + kind->id, revision);
+}
+
 /* poll NULL: no ETag of pairs. *out_json NULL: out of memory. */
 static enum sv_status read_page(struct api_ctx *ctx, const struct http_request *req,
                                 const struct api_list_kind *kind,
@@ -112,13 +124,11 @@ static enum sv_status read_page(struct api_ctx *ctx, const struct http_request *
     if (st == SV_OK) {
         json_t *rows = json_array();
         for (size_t i = 0; rows && i < found.n; i++) {
-            const void *row = (const char *)found.rows + i * kind->row_size;
-            int64_t revision = 0;
+            const char *row = (const char *)found.rows + i * kind->row_size;
             if (poll) {
-                const char *id = kind->pair(row, &revision);
-                api_list_pair(poll, id, revision);
+                add_pair(kind, row, poll);
             }
-            rows = api_append_take(rows, kind->encode(row));
+            rows = api_append_take(rows, kind->encode(row, true));
         }
         *out_json = api_list_take(api_picked_take(rows, &query->fields),
                                   api_page_next(req, page, found.next));
@@ -136,18 +146,18 @@ enum sv_status api_list(struct api_ctx *ctx, const struct http_request *req,
     json_t *json;
     bool done = false;
     enum sv_status st = open_list(req, kind, query, &page, err);
-    if (st == SV_OK && kind->pair) {
+    if (st == SV_OK && has_etag(kind)) {
         st = api_list_begin(ctx, req, resp, query->wait, &poll, &done, err);
     }
     if (st != SV_OK || done) {
         return st;
     }
-    st = read_page(ctx, req, kind, query, &page, kind->pair ? &poll : NULL, &json, err);
+    st = read_page(ctx, req, kind, query, &page, has_etag(kind) ? &poll : NULL, &json, err);
     if (st != SV_OK) {
         return st;
     }
-    return kind->pair ? api_list_end_take(ctx, req, resp, &poll, json, err)
-                      : http_response_json_take(resp, 200, json);
+    return has_etag(kind) ? api_list_end_take(ctx, req, resp, &poll, json, err)
+                          : http_response_json_take(resp, 200, json);
 }
 
 enum sv_status api_list_below(struct api_ctx *ctx, const struct http_request *req,

@@ -79,9 +79,11 @@ struct api_list_kind {
                            const struct store_page *page, struct store_memory *memory,
                            struct api_rows *out_rows, struct sv_error *err);
     size_t row_size;
-    json_t *(*encode)(const void *row);
-    /* Id and revision of a row, for the ETag; NULL: rows without, and the list has no ETag. */
-    const char *(*pair)(const void *row, int64_t *out_revision);
+    /* What a list shows of a row (in_list), or all of it. */
+    json_t *(*encode)(const void *row, bool in_list);
+    /* Offsets of a row's char id[SV_ID_SIZE] and int64_t revision, for the ETag; both 0: the list
+     * has none. */
+    size_t id, revision;
 };
 /* GET of a list. query holds the defaults. */
 SV_MUST_CHECK enum sv_status api_list(struct api_ctx *ctx, const struct http_request *req,

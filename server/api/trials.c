@@ -371,8 +371,9 @@ static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *
     return st;
 }
 
-static json_t *encode_row(const void *row)
+static json_t *encode_row(const void *row, bool in_list)
 {
+    (void)in_list;
     return api_trial_encode(row);
 }
 

@@ -37,8 +37,9 @@ static const char *const FIELDS[] = {"id",
                                      "finished_at",
                                      NULL};
 
-static json_t *encode(const struct store_weights *w, bool in_list)
+static json_t *encode(const void *row, bool in_list)
 {
+    const struct store_weights *w = row;
     bool ready = strcmp(w->state, "ready") == 0;
     json_t *out = json_pack(
         "{s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:o, s:I, "
@@ -96,18 +97,6 @@ static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *
     return st;
 }
 
-static json_t *encode_row(const void *row)
-{
-    return encode(row, true);
-}
-
-static const char *pair(const void *row, int64_t *out_revision)
-{
-    const struct store_weights *weights = row;
-    *out_revision = weights->revision;
-    return weights->id;
-}
-
 /* GET /v1/weights. 400 for a wrong parameter. */
 enum sv_status api_weights_list(void *state, const struct http_request *req,
                                 struct http_response *out_resp, struct sv_error *err)
@@ -116,8 +105,9 @@ enum sv_status api_weights_list(void *state, const struct http_request *req,
                                               .n_params = API_COUNT(LIST_PARAMS),
                                               .read = read_list,
                                               .row_size = sizeof(struct store_weights),
-                                              .encode = encode_row,
-                                              .pair = pair};
+                                              .encode = encode,
+                                              .id = offsetof(struct store_weights, id),
+                                              .revision = offsetof(struct store_weights, revision)};
     struct list_query query = {.list = API_LIST_DEFAULTS, .state = -1};
     return api_list(state, req, out_resp, &KIND, &query.list, err);
 }

@@ -112,22 +112,13 @@ static enum sv_status decode(const json_t *json, struct match_body *body, struct
     return SV_OK;
 }
 
-static enum sv_status bind(struct api_ctx *ctx, const struct http_request *req,
-                           const struct match_body *body, struct nn_network_bind *out_bind,
-                           struct sv_error *err)
+/* Sizes of a body without a data set. */
+static struct jobs_dataset given(const struct match_body *body)
 {
-    struct jobs_dataset dataset = {.height = body->has_input ? body->input.height : SIDE,
-                                   .width = body->has_input ? body->input.width : SIDE,
-                                   .channels = body->has_input ? body->input.channels : CHANNELS,
-                                   .classes = body->classes};
-    if (body->dataset) {
-        enum sv_status st = api_dataset_for_spec(ctx, req, body->dataset, &dataset, err);
-        if (st != SV_OK) {
-            return st;
-        }
-    }
-    *out_bind = api_dataset_bind(&dataset);
-    return SV_OK;
+    return (struct jobs_dataset){.height = body->has_input ? body->input.height : SIDE,
+                                 .width = body->has_input ? body->input.width : SIDE,
+                                 .channels = body->has_input ? body->input.channels : CHANNELS,
+                                 .classes = body->classes};
 }
 
 /* A network that is wrong by itself is the client's mistake, below /network. */
@@ -189,7 +180,8 @@ enum sv_status api_weights_match(void *state, const struct http_request *req,
         st = api_weights_find_ready(state, req, &scope, &memory, &weights, err);
     }
     if (st == SV_OK) {
-        st = bind(state, req, &body, &bound, err);
+        struct jobs_dataset sizes = given(&body);
+        st = api_report_bind(state, req, body.dataset, &sizes, &bound, err);
     }
     if (st == SV_OK) {
         json_auto_t *list = api_document(weights.tensors);
