@@ -104,6 +104,11 @@ from (select trial_id, part, sum(cardinality(samples)) as n from prediction_chun
 join evaluation e using (trial_id, part)
 where p.n <> e.sample_count;
 
+select 'predictions_count_every_sequence' as rule, p.trial_id || ' ' || p.part as subject
+from (select trial_id, part, count(*) as n, max(n) as last from sequence_prediction group by trial_id, part) p
+join evaluation e using (trial_id, part)
+where p.n <> e.sample_count or p.last <> e.sample_count;
+
 select 'jobs_count_their_trials' as rule, j.id::text as subject
 from job j
 left join (
