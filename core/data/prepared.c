@@ -9,17 +9,18 @@
  */
 #include "core/data/prepared.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/data/prepared_internal.h"
 
-const char nn_prepared_magic[8] = {'N', 'N', 'P', 'R', 'E', 'P', '\r', '\n'};
+const struct nn_section_format nn_prepared_format = {
+    .what = "prepared set",
+    .magic = {'N', 'N', 'P', 'R', 'E', 'P', '\r', '\n'},
+    .version = NN_PREPARED_VERSION,
+    .header_bytes = NN_PREPARED_HEADER_BYTES};
 
 struct nn_prepared {
     struct nn_prepared_info info;
@@ -74,13 +75,6 @@ bool nn_prepared_layout_of(const struct nn_prepared_header *header,
     return true;
 }
 
-uint32_t nn_prepared_header_crc(const struct nn_prepared_header *header)
-{
-    struct nn_prepared_header copy = *header;
-    copy.header_crc = 0;
-    return nn_section_crc(&copy, sizeof copy);
-}
-
 static enum nn_status corrupt(struct nn_error *err, const char *what)
 {
     return nn_fail(err, NN_ERR_CORRUPT, "prepared set: %s", what);
@@ -91,19 +85,9 @@ static enum nn_status read_header(const uint8_t *head, size_t size,
                                   struct nn_prepared_layout *out_layout, struct nn_error *err)
 {
     struct nn_prepared_header h;
-    if (size < sizeof h) {
-        return corrupt(err, "the header is cut off");
-    }
-    memcpy(&h, head, sizeof h);
-    if (memcmp(h.magic, nn_prepared_magic, sizeof h.magic) != 0) {
-        return corrupt(err, "not a prepared set");
-    }
-    if (h.version != NN_PREPARED_VERSION) {
-        return nn_fail(err, NN_ERR_CORRUPT, "prepared set: version %u, this build reads %d",
-                       h.version, NN_PREPARED_VERSION);
-    }
-    if (h.header_crc != nn_prepared_header_crc(&h)) {
-        return corrupt(err, "the checksum of the header is wrong");
+    enum nn_status status = nn_section_header_read(&nn_prepared_format, head, size, &h, err);
+    if (status != NN_OK) {
+        return status;
     }
     if (h.count == 0 || h.count > UINT32_MAX || h.height == 0 || h.height > UINT32_MAX ||
         h.width == 0 || h.width > UINT32_MAX || (h.channels != 1 && h.channels != 3) ||
@@ -208,19 +192,13 @@ enum nn_status nn_prepared_open_bytes(const uint8_t *bytes, size_t size,
 
 enum nn_status nn_prepared_open_fd(int fd, struct nn_prepared **out_prepared, struct nn_error *err)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        return nn_fail(err, NN_ERR_IO, "the prepared set is not a readable file");
+    void *bytes;
+    size_t size;
+    enum nn_status status = nn_section_file_map(&nn_prepared_format, fd, &bytes, &size, err);
+    if (status != NN_OK) {
+        return status;
     }
-    size_t size = (size_t)st.st_size;
-    if (size < NN_PREPARED_HEADER_BYTES) {
-        return corrupt(err, "the header is cut off");
-    }
-    void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-    if (bytes == MAP_FAILED) {
-        return nn_fail(err, NN_ERR_IO, "cannot map the prepared set: %s", strerror(errno));
-    }
-    enum nn_status status = open_bytes(bytes, size, bytes, out_prepared, err);
+    status = open_bytes(bytes, size, bytes, out_prepared, err);
     if (status != NN_OK) {
         munmap(bytes, size);
     }
@@ -230,12 +208,12 @@ enum nn_status nn_prepared_open_fd(int fd, struct nn_prepared **out_prepared, st
 enum nn_status nn_prepared_open(const char *path, struct nn_prepared **out_prepared,
                                 struct nn_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return nn_fail(err, NN_ERR_IO, "cannot open the prepared set: %s", strerror(errno));
+    int fd;
+    enum nn_status status = nn_section_file_open(&nn_prepared_format, path, &fd, err);
+    if (status == NN_OK) {
+        status = nn_prepared_open_fd(fd, out_prepared, err);
+        close(fd);
     }
-    enum nn_status status = nn_prepared_open_fd(fd, out_prepared, err);
-    close(fd);
     return status;
 }
 

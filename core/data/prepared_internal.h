@@ -32,13 +32,12 @@ struct nn_prepared_header {
     uint8_t padding[384];
 };
 _Static_assert(sizeof(struct nn_prepared_header) == NN_PREPARED_HEADER_BYTES, "header size");
+_Static_assert(offsetof(struct nn_prepared_header, header_crc) == NN_SECTION_CRC_OFFSET, "CRC");
 
-extern const char nn_prepared_magic[8];
+extern const struct nn_section_format nn_prepared_format;
 
 /* Fills the offsets from the sizes in the header; false when a product does not fit. */
 NN_MUST_CHECK bool nn_prepared_layout_of(const struct nn_prepared_header *header,
                                          struct nn_prepared_layout *out_layout);
-
-uint32_t nn_prepared_header_crc(const struct nn_prepared_header *header);
 
 #endif

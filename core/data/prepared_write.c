@@ -61,7 +61,7 @@ static struct nn_prepared_header make_header(const struct nn_prepared_draft *d)
         .class_count = d->class_count,
         .options_bytes = strlen(d->options) + 1,
     };
-    memcpy(h.magic, nn_prepared_magic, sizeof h.magic);
+    memcpy(h.magic, nn_prepared_format.magic, sizeof h.magic);
     for (size_t i = 0; i < d->count; i++) {
         h.names_bytes += strlen(d->items[i].name) + 1;
     }
@@ -94,7 +94,7 @@ enum nn_status nn_prepared_write(const char *path, const struct nn_prepared_draf
     nn_sha256_finish(&w.digest, h.digest);
     h.payload_crc = w.crc;
     h.file_bytes = layout.file_bytes;
-    h.header_crc = nn_prepared_header_crc(&h);
+    h.header_crc = nn_section_header_crc(&h, sizeof h);
     status = nn_section_writer_close(&w, path, &h, sizeof h, err);
     if (status == NN_OK && out_digest) {
         memcpy(out_digest, h.digest, NN_DIGEST_BYTES);

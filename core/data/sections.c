@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sections: their places, how they are written, what both readers check.
+ * Sections: their places, how they are written, opened, and what both readers check.
  */
 #include "core/data/sections_internal.h"
 
@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <zlib.h>
@@ -31,6 +33,79 @@ bool nn_section_place(uint64_t *at, uint64_t n, uint64_t size, uint64_t alignmen
 uint32_t nn_section_crc(const void *data, size_t n)
 {
     return (uint32_t)crc32_z(crc32_z(0, NULL, 0), data, n);
+}
+
+/* -------------------------------------------------------------------------------------- opening */
+
+uint32_t nn_section_header_crc(const void *header, size_t header_bytes)
+{
+    static const uint8_t zeros[sizeof(uint32_t)];
+    const size_t behind = NN_SECTION_CRC_OFFSET + sizeof zeros;
+    const uint8_t *bytes = header;
+    uLong crc = crc32_z(crc32_z(0, NULL, 0), bytes, NN_SECTION_CRC_OFFSET);
+    crc = crc32_z(crc, zeros, sizeof zeros);
+    return (uint32_t)crc32_z(crc, bytes + behind, header_bytes - behind);
+}
+
+static enum nn_status cut_off(const struct nn_section_format *format, struct nn_error *err)
+{
+    return nn_fail(err, NN_ERR_CORRUPT, "%s: the header is cut off", format->what);
+}
+
+enum nn_status nn_section_header_read(const struct nn_section_format *format, const uint8_t *bytes,
+                                      size_t size, void *out_header, struct nn_error *err)
+{
+    uint32_t version;
+    uint32_t crc;
+    if (size < format->header_bytes) {
+        return cut_off(format, err);
+    }
+    if (memcmp(bytes, format->magic, sizeof format->magic) != 0) {
+        return nn_fail(err, NN_ERR_CORRUPT, "%s: a file of another kind", format->what);
+    }
+    memcpy(&version, bytes + sizeof format->magic, sizeof version);
+    if (version != format->version) {
+        return nn_fail(err, NN_ERR_CORRUPT, "%s: version %u, this build reads %u", format->what,
+                       version, format->version);
+    }
+    memcpy(&crc, bytes + NN_SECTION_CRC_OFFSET, sizeof crc);
+    if (crc != nn_section_header_crc(bytes, format->header_bytes)) {
+        return nn_fail(err, NN_ERR_CORRUPT, "%s: the checksum of the header is wrong",
+                       format->what);
+    }
+    memcpy(out_header, bytes, format->header_bytes);
+    return NN_OK;
+}
+
+enum nn_status nn_section_file_open(const struct nn_section_format *format, const char *path,
+                                    int *out_fd, struct nn_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return nn_fail(err, NN_ERR_IO, "cannot open the %s: %s", format->what, strerror(errno));
+    }
+    *out_fd = fd;
+    return NN_OK;
+}
+
+enum nn_status nn_section_file_map(const struct nn_section_format *format, int fd, void **out_bytes,
+                                   size_t *out_size, struct nn_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return nn_fail(err, NN_ERR_IO, "cannot read the %s: not a regular file", format->what);
+    }
+    size_t size = (size_t)st.st_size;
+    if (size < format->header_bytes) {
+        return cut_off(format, err);
+    }
+    void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED) {
+        return nn_fail(err, NN_ERR_IO, "cannot map the %s: %s", format->what, strerror(errno));
+    }
+    *out_bytes = bytes;
+    *out_size = size;
+    return NN_OK;
 }
 
 /* ---------------------------------------------------------------------------------------- texts */

@@ -15,6 +15,34 @@
 #define NN_SECTION_ALIGNMENT 64
 #define NN_SECTION_PAGE      4096
 
+/* What the header of such a file begins with: 8 bytes of magic, uint32 version, CRC-32 of the
+ * header with the CRC itself as 0. */
+struct nn_section_format {
+    const char *what; /* "prepared set", in errors */
+    char magic[8];
+    uint32_t version; /* that this build writes and reads */
+    size_t header_bytes;
+};
+#define NN_SECTION_CRC_OFFSET 12
+
+/* The CRC of a header as it stands in it. */
+uint32_t nn_section_header_crc(const void *header, size_t header_bytes);
+
+/* Copies the header from the first `size` bytes of a file; NN_ERR_CORRUPT when they are fewer, of
+ * another kind or version, or the CRC is wrong. */
+NN_MUST_CHECK enum nn_status nn_section_header_read(const struct nn_section_format *format,
+                                                    const uint8_t *bytes, size_t size,
+                                                    void *out_header, struct nn_error *err);
+
+/* Opens a file for reading. NN_ERR_IO. */
+NN_MUST_CHECK enum nn_status nn_section_file_open(const struct nn_section_format *format,
+                                                  const char *path, int *out_fd,
+                                                  struct nn_error *err);
+/* Maps a whole file, at least as long as a header; to be unmapped. NN_ERR_IO, NN_ERR_CORRUPT. */
+NN_MUST_CHECK enum nn_status nn_section_file_map(const struct nn_section_format *format, int fd,
+                                                 void **out_bytes, size_t *out_size,
+                                                 struct nn_error *err);
+
 /* Places a section of n x size bytes at the next multiple of `alignment` behind *at, which moves to
  * its end; false when that does not fit. */
 NN_MUST_CHECK bool nn_section_place(uint64_t *at, uint64_t n, uint64_t size, uint64_t alignment,

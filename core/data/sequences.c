@@ -10,18 +10,19 @@
  */
 #include "core/data/sequences.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/data/sequences_internal.h"
 
-const char nn_sequences_magic[8] = {'N', 'N', 'S', 'E', 'Q', 'S', '\r', '\n'};
+const struct nn_section_format nn_sequences_format = {
+    .what = "prepared sequences",
+    .magic = {'N', 'N', 'S', 'E', 'Q', 'S', '\r', '\n'},
+    .version = NN_SEQUENCES_VERSION,
+    .header_bytes = NN_SEQUENCES_HEADER_BYTES};
 
 struct nn_sequences {
     struct nn_sequences_info info;
@@ -78,13 +79,6 @@ bool nn_sequences_layout_of(const struct nn_sequences_header *header,
     return true;
 }
 
-uint32_t nn_sequences_header_crc(const struct nn_sequences_header *header)
-{
-    struct nn_sequences_header copy = *header;
-    copy.header_crc = 0;
-    return nn_section_crc(&copy, sizeof copy);
-}
-
 static enum nn_status corrupt(struct nn_error *err, const char *what)
 {
     return nn_fail(err, NN_ERR_CORRUPT, "prepared sequences: %s", what);
@@ -103,19 +97,9 @@ static enum nn_status read_header(const uint8_t *head, size_t size,
                                   struct nn_sequences_layout *out_layout, struct nn_error *err)
 {
     struct nn_sequences_header h;
-    if (size < sizeof h) {
-        return corrupt(err, "the header is cut off");
-    }
-    memcpy(&h, head, sizeof h);
-    if (memcmp(h.magic, nn_sequences_magic, sizeof h.magic) != 0) {
-        return corrupt(err, "not a set of sequences");
-    }
-    if (h.version != NN_SEQUENCES_VERSION) {
-        return nn_fail(err, NN_ERR_CORRUPT, "prepared sequences: version %u, this build reads %d",
-                       h.version, NN_SEQUENCES_VERSION);
-    }
-    if (h.header_crc != nn_sequences_header_crc(&h)) {
-        return corrupt(err, "the checksum of the header is wrong");
+    enum nn_status status = nn_section_header_read(&nn_sequences_format, head, size, &h, err);
+    if (status != NN_OK) {
+        return status;
     }
     if (!sizes_hold(&h)) {
         return corrupt(err, "a size in the header is out of range");
@@ -287,19 +271,13 @@ enum nn_status nn_sequences_open_bytes(const uint8_t *bytes, size_t size,
 enum nn_status nn_sequences_open_fd(int fd, struct nn_sequences **out_sequences,
                                     struct nn_error *err)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        return nn_fail(err, NN_ERR_IO, "the prepared sequences are not a readable file");
+    void *bytes;
+    size_t size;
+    enum nn_status status = nn_section_file_map(&nn_sequences_format, fd, &bytes, &size, err);
+    if (status != NN_OK) {
+        return status;
     }
-    size_t size = (size_t)st.st_size;
-    if (size < NN_SEQUENCES_HEADER_BYTES) {
-        return corrupt(err, "the header is cut off");
-    }
-    void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-    if (bytes == MAP_FAILED) {
-        return nn_fail(err, NN_ERR_IO, "cannot map the prepared sequences: %s", strerror(errno));
-    }
-    enum nn_status status = open_bytes(bytes, size, bytes, out_sequences, err);
+    status = open_bytes(bytes, size, bytes, out_sequences, err);
     if (status != NN_OK) {
         munmap(bytes, size);
     }
@@ -309,12 +287,12 @@ enum nn_status nn_sequences_open_fd(int fd, struct nn_sequences **out_sequences,
 enum nn_status nn_sequences_open(const char *path, struct nn_sequences **out_sequences,
                                  struct nn_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return nn_fail(err, NN_ERR_IO, "cannot open the prepared sequences: %s", strerror(errno));
+    int fd;
+    enum nn_status status = nn_section_file_open(&nn_sequences_format, path, &fd, err);
+    if (status == NN_OK) {
+        status = nn_sequences_open_fd(fd, out_sequences, err);
+        close(fd);
     }
-    enum nn_status status = nn_sequences_open_fd(fd, out_sequences, err);
-    close(fd);
     return status;
 }
 

@@ -33,13 +33,12 @@ struct nn_sequences_header {
     uint8_t padding[376];
 };
 _Static_assert(sizeof(struct nn_sequences_header) == NN_SEQUENCES_HEADER_BYTES, "header size");
+_Static_assert(offsetof(struct nn_sequences_header, header_crc) == NN_SECTION_CRC_OFFSET, "CRC");
 
-extern const char nn_sequences_magic[8];
+extern const struct nn_section_format nn_sequences_format;
 
 /* Fills the offsets from the sizes in the header; false when a product does not fit. */
 NN_MUST_CHECK bool nn_sequences_layout_of(const struct nn_sequences_header *header,
                                           struct nn_sequences_layout *out_layout);
-
-uint32_t nn_sequences_header_crc(const struct nn_sequences_header *header);
 
 #endif

@@ -149,7 +149,7 @@ static struct nn_sequences_header make_header(const struct nn_sequences_draft *d
         .classes_bytes = texts_bytes(d->classes, d->class_count),
         .options_bytes = strlen(d->options) + 1,
     };
-    memcpy(h.magic, nn_sequences_magic, sizeof h.magic);
+    memcpy(h.magic, nn_sequences_format.magic, sizeof h.magic);
     for (size_t i = 0; i < d->count; i++) {
         h.names_bytes += strlen(d->items[i].name) + 1;
     }
@@ -245,7 +245,7 @@ static enum nn_status write_file(const char *path, const struct nn_sequences_dra
     nn_sha256_finish(&w.digest, h.digest);
     h.payload_crc = w.crc;
     h.file_bytes = layout.file_bytes;
-    h.header_crc = nn_sequences_header_crc(&h);
+    h.header_crc = nn_section_header_crc(&h, sizeof h);
     status = nn_section_writer_close(&w, path, &h, sizeof h, err);
     if (status == NN_OK && out_digest) {
         memcpy(out_digest, h.digest, NN_DIGEST_BYTES);

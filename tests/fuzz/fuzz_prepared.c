@@ -22,7 +22,7 @@ static void seal(uint8_t *bytes, size_t size)
     }
     memcpy(&h, bytes, sizeof h);
     h.payload_crc = (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes + sizeof h, size - sizeof h);
-    h.header_crc = nn_prepared_header_crc(&h);
+    h.header_crc = nn_section_header_crc(&h, sizeof h);
     memcpy(bytes, &h, sizeof h);
 }
 

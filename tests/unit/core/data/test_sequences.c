@@ -220,7 +220,7 @@ static void seal(uint8_t *bytes, size_t size)
     struct nn_sequences_header h;
     memcpy(&h, bytes, sizeof h);
     h.payload_crc = nn_section_crc(bytes + sizeof h, size - sizeof h);
-    h.header_crc = nn_sequences_header_crc(&h);
+    h.header_crc = nn_section_header_crc(&h, sizeof h);
     memcpy(bytes, &h, sizeof h);
 }
 
