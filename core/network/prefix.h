@@ -2,8 +2,8 @@
  *
  * The frozen prefix of a network: the passes that nothing trains and nothing random belongs to, up
  * to the last activation through which all of the input's influence goes. What it computes for a
- * sample never changes, so it can be computed once, kept, and loaded instead of the input. The bits
- * of everything behind it are those of a whole forward pass.
+ * sample never changes, so it can be computed once, kept, and loaded instead of the input. Bits of
+ * its rows may depend on the batch they were computed in, as those of any product.
  */
 #ifndef NN_NETWORK_PREFIX_H
 #define NN_NETWORK_PREFIX_H

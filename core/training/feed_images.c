@@ -51,6 +51,7 @@ static void images_destroy(struct nn_feed *base)
     nn_memory_free(memory, feed->probability);
     nn_memory_free(memory, feed->loss);
     nn_memory_free(memory, (void *)feed->rows);
+    nn_memory_free(memory, base->prefix_rows);
     nn_rows_close(base->rows);
     nn_memory_free(memory, feed->exec.workspace);
     free(feed);
@@ -195,20 +196,33 @@ static bool images_next(struct nn_feed *base, struct nn_feed_batch *out_batch)
     return true;
 }
 
-/* What the frozen prefix made of the items, instead of their pixels. */
+/* What the frozen prefix makes of the items, instead of their pixels: each alone, as kept rows were
+ * made, because a product's last bits may depend on who else is in the batch. */
 static void rows_load(struct nn_feed *base, const uint32_t *items, size_t count)
 {
     const nn_real **rows = images(base)->rows;
     for (size_t i = 0; i < count; i++) {
-        rows[i] = nn_rows_row(base->rows, items[i]);
+        if (base->rows) {
+            rows[i] = nn_rows_row(base->rows, items[i]);
+            continue;
+        }
+        nn_real *row = base->prefix_rows + i * base->prefix_width;
+        nn_network_load_u8(base->network, nn_prepared_pixels(base->setup->prepared, items[i]), 1);
+        nn_network_prefix_forward(base->network, 1, row);
+        rows[i] = row;
     }
     nn_network_prefix_load(base->network, rows, count);
+}
+
+static bool loads_rows(const struct nn_feed *base)
+{
+    return base->rows || base->prefix_rows;
 }
 
 static void images_load(struct nn_feed *base)
 {
     const struct nn_batch *batch = &images(base)->batch;
-    if (base->rows) {
+    if (loads_rows(base)) {
         rows_load(base, batch->items, batch->count);
         return;
     }
@@ -247,10 +261,10 @@ static void images_load_part(struct nn_feed *base, const struct nn_split_side *s
 {
     struct image_feed *feed = images(base);
     const struct nn_prepared *prepared = base->setup->prepared;
-    for (size_t i = 0; base->rows && i < count; i++) {
+    for (size_t i = 0; loads_rows(base) && i < count; i++) {
         feed->labels[i] = nn_prepared_label(prepared, side->items[first + i]);
     }
-    if (base->rows) {
+    if (loads_rows(base)) {
         rows_load(base, side->items + first, count);
         return;
     }

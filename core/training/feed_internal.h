@@ -78,7 +78,11 @@ struct nn_feed {
     const struct nn_training_setup *setup;
     struct nn_network *network; /* since attach */
     size_t max_batch;
-    struct nn_rows *rows; /* of the frozen prefix, to load instead of pixels; NULL: none */
+    /* The frozen prefix (prefix.c): its rows, to load instead of pixels; or room for max_batch of
+     * prefix_width numbers, to compute them at each step; or both NULL: there is none. */
+    struct nn_rows *rows;
+    nn_real *prefix_rows;
+    size_t prefix_width;
 };
 
 /* The feed of a setup, after checking that its parts and the network's bind fit its data set. */

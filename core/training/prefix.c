@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The frozen prefix computed once: its rows for every item of the data set, in the order of the
- * items and in chunks of a batch, kept in a file that later runs of the same prefix only open.
+ * items and each alone, kept in a file that later runs of the same prefix only open.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,41 +49,22 @@ static enum nn_status key_make(const struct nn_training_state *state,
 
 /* ---- computing ---- */
 
-static void compute_chunk(struct nn_training_state *state, size_t first, size_t count,
-                          uint32_t *items, nn_real *rows)
-{
-    for (size_t i = 0; i < count; i++) {
-        items[i] = (uint32_t)(first + i);
-    }
-    const struct nn_split_side side = {items, count};
-    state->feed->kind->load_part(state->feed, &side, 0, count);
-    nn_network_prefix_forward(state->network, count, rows);
-}
-
+/* Each item alone: see rows_load of the feed of images. */
 static enum nn_status compute(struct nn_training_state *state, const struct nn_rows_key *key,
                               struct nn_rows_writer *writer, struct nn_error *err)
 {
-    struct nn_memory *memory = state->setup->memory;
-    enum nn_status status = NN_OK;
-    nn_real *rows = nn_memory_alloc(memory, state->max_batch, key->width * sizeof *rows);
-    uint32_t *items = nn_memory_alloc(memory, state->max_batch, sizeof *items);
-    if (!rows || !items) {
-        status = nn_fail(err, NN_ERR_MEMORY, "no memory for the rows of a frozen prefix");
-    }
-    for (size_t first = 0; status == NN_OK && first < key->count; first += state->max_batch) {
-        size_t left = key->count - first;
-        size_t count = left < state->max_batch ? left : state->max_batch;
+    const struct nn_prepared *prepared = state->setup->prepared;
+    nn_real *row = state->feed->prefix_rows;
+    for (size_t i = 0; i < key->count; i++) {
         nn_progress_if_due(state, "preparing");
         if (nn_control_poll(state) == NN_CANCEL) {
-            status = nn_fail(err, NN_ERR_CANCELLED, "cancelled");
-            break;
+            return nn_fail(err, NN_ERR_CANCELLED, "cancelled");
         }
-        compute_chunk(state, first, count, items, rows);
-        nn_rows_write(writer, rows, count);
+        nn_network_load_u8(state->network, nn_prepared_pixels(prepared, i), 1);
+        nn_network_prefix_forward(state->network, 1, row);
+        nn_rows_write(writer, row, 1);
     }
-    nn_memory_free(memory, rows);
-    nn_memory_free(memory, items);
-    return status;
+    return NN_OK;
 }
 
 static enum nn_status make(struct nn_training_state *state, const struct nn_rows_key *key,
@@ -109,48 +90,57 @@ static void tell(const struct nn_training_state *state, bool has_rows, bool is_n
     }
 }
 
-/* A disk that is full costs speed, not the run. */
-static enum nn_status fall_back(struct nn_training_state *state, enum nn_status status,
-                                struct nn_error *err)
+/* Opens the file, or makes it. A disk that is full, or a file that is too large, costs speed, not
+ * the run: rows are then computed at each step, to the same bits. */
+static enum nn_status open_or_make(struct nn_training_state *state, const struct nn_rows_key *key,
+                                   struct nn_error *err)
 {
-    if (status != NN_ERR_IO && status != NN_ERR_CORRUPT) {
-        return status;
+    const char *path = state->setup->prefix_path;
+    struct nn_rows **rows = &state->feed->rows;
+    struct nn_error why = {0};
+    if (!path || nn_rows_bytes(key) > state->setup->prefix_bytes) {
+        tell(state, false, false);
+        return NN_OK;
     }
-    if (state->calls->log && err) {
-        state->calls->log(state->calls->ctx, err->text);
+    bool is_new = nn_rows_open(path, key, rows, NULL) != NN_OK;
+    enum nn_status status = is_new ? make(state, key, &why) : NN_OK;
+    if (status == NN_OK && is_new) {
+        status = nn_rows_open(path, key, rows, &why);
     }
-    tell(state, false, false);
+    if (status == NN_ERR_IO || status == NN_ERR_CORRUPT) {
+        if (state->calls->log) {
+            state->calls->log(state->calls->ctx, why.text);
+        }
+        tell(state, false, false);
+        return NN_OK;
+    }
+    if (status != NN_OK) {
+        return nn_fail(err, status, "%s", why.text);
+    }
+    tell(state, true, is_new);
     return NN_OK;
 }
 
 enum nn_status nn_state_prefix(struct nn_training_state *state, struct nn_error *err)
 {
     const struct nn_training_setup *setup = state->setup;
+    struct nn_feed *feed = state->feed;
     struct nn_prefix prefix;
     struct nn_rows_key key;
-    struct nn_error why = {0};
-    bool wanted = setup->prefix_path && setup->prepared &&
-                  !nn_augmentation_is_on(&setup->augmentation) &&
-                  nn_network_prefix(state->network, &prefix);
-    enum nn_status status = wanted ? key_make(state, &prefix, &key, err) : NN_OK;
-    if (status != NN_OK) {
-        return status;
-    }
-    if (!wanted || nn_rows_bytes(&key) > setup->prefix_bytes) {
+    if (!setup->prepared || nn_augmentation_is_on(&setup->augmentation) ||
+        !nn_network_prefix(state->network, &prefix)) {
         tell(state, false, false);
         return NN_OK;
     }
-    bool is_new = nn_rows_open(setup->prefix_path, &key, &state->feed->rows, NULL) != NN_OK;
-    if (is_new) {
-        status = make(state, &key, &why);
-        if (status == NN_OK) {
-            status = nn_rows_open(setup->prefix_path, &key, &state->feed->rows, &why);
-        }
-        if (status != NN_OK) {
-            status = fall_back(state, status, &why);
-            return status == NN_OK ? NN_OK : nn_fail(err, status, "%s", why.text);
-        }
+    enum nn_status status = key_make(state, &prefix, &key, err);
+    if (status != NN_OK) {
+        return status;
     }
-    tell(state, true, is_new);
-    return NN_OK;
+    feed->prefix_width = key.width;
+    feed->prefix_rows =
+        nn_memory_alloc(setup->memory, state->max_batch, key.width * sizeof *feed->prefix_rows);
+    if (!feed->prefix_rows) {
+        return nn_fail(err, NN_ERR_MEMORY, "no memory for what the frozen prefix computes");
+    }
+    return open_or_make(state, &key, err);
 }

@@ -103,11 +103,10 @@ struct nn_training_setup {
     size_t n_frozen;                 /* batch norms among them keep their statistics */
     const struct nn_layer_factor *factors; /* of the learning rate; every pattern must match */
     size_t n_factors;
-    const char
-        *prefix_path;      /* file for what the frozen prefix computes (network/prefix.h): used, or
-                              made first; NULL: computed at each step. Not with augmentation. */
-    uint64_t prefix_bytes; /* the largest such file */
-    nn_clock_fn clock;     /* monotonic seconds; NULL = the system's */
+    const char *prefix_path; /* file for what the frozen prefix computes (network/prefix.h): used,
+                                or made first; NULL: computed at each step, to the same bits */
+    uint64_t prefix_bytes;   /* the largest such file */
+    nn_clock_fn clock;       /* monotonic seconds; NULL = the system's */
     void *clock_ctx;
     const char *core_build;  /* id of core build, core type and instruction set */
     const char *spec_digest; /* of what must be equal to resume (a later "extend" changes only

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
 # usage: run.sh [ROW...]    rows: 2 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM;
-#                           3.5, 3.8s of sequence regression
+#                           3.5, 3.8s of sequence regression; 3.2, 3.4, 3.8t of transfer
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
@@ -39,6 +39,9 @@ row() {
             --networks squeezenet1_0,squeezenet1_1,mobilenet_v2,efficientnet_lite0 ;;
     3.5) $py tests/accept/sequence_regression.py ;;
     3.8s) $py tests/accept/determinism.py --kind sequence_regression ;;
+    3.2) $py tests/accept/transfer.py accuracy ;;
+    3.4) $py tests/accept/transfer.py head ;;
+    3.8t) $py tests/accept/transfer.py bits ;;
     3.6) make -s "build/release/$lstm" && $py tests/accept/peer_lstm.py "build/release/$lstm" speed ;;
     3.7) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_lstm.py "build/f64/$lstm" double ;;
     3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
