@@ -24,7 +24,8 @@ import sys
 import tempfile
 import time
 
-from peer_simple_cnn import environment, write_safetensors
+from peer import environment, report
+from peer_simple_cnn import write_safetensors
 
 if __name__ == "__main__":
     environment()
@@ -259,14 +260,10 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    good = True
     with tempfile.TemporaryDirectory(prefix="assay-peer-") as directory:
         driver = Driver(options.driver, directory)
-        for line in {"weights": weights, "random": random, "speed": speed}[options.what](
-                driver, options):
-            good = good and line["ok"]
-            print(json.dumps(line), flush=True)
-    return 0 if good else 1
+        kinds = {"weights": weights, "random": random, "speed": speed}
+        return report(kinds[options.what](driver, options))
 
 
 if __name__ == "__main__":

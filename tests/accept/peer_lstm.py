@@ -29,19 +29,10 @@ import sys
 import tempfile
 import time
 
+from peer import environment, report
+
 WANTED = {1: 2.2, 2: 2.5, 3: 2.5}
 FEATURES, BATCH = 17, 20
-
-
-def environment():
-    """One thread everywhere and the right OpenBLAS core, before any library is loaded."""
-    with open("/proc/cpuinfo", encoding="ascii") as file:
-        flags = file.read()
-    core = "SkylakeX" if "avx512dq" in flags else "Haswell" if "avx2" in flags else "Nehalem"
-    wanted = {"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
-              "MKL_NUM_THREADS": "1"}
-    if any(os.environ.get(key) != value for key, value in wanted.items()):
-        os.execve(sys.executable, [sys.executable] + sys.argv, {**os.environ, **wanted})
 
 
 def fd001_lengths():
@@ -273,19 +264,15 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    good = True
     with tempfile.TemporaryDirectory(prefix="assay-peer-") as directory:
-        for depth in [int(d) for d in options.depths.split(",")]:
-            if options.what == "speed":
-                lines = [speed_line(options.driver, directory, depth, options.pairs, order)
-                         for order in options.orders.split(",")]
-            else:
-                lines = [double_line(options.driver, directory, depth, last)
-                         for last in (False, True)]
-            for line in lines:
-                good = good and line["ok"]
-                print(json.dumps(line), flush=True)
-    return 0 if good else 1
+        depths = [int(d) for d in options.depths.split(",")]
+        if options.what == "speed":
+            lines = (speed_line(options.driver, directory, depth, options.pairs, order)
+                     for depth in depths for order in options.orders.split(","))
+        else:
+            lines = (double_line(options.driver, directory, depth, last)
+                     for depth in depths for last in (False, True))
+        return report(lines)
 
 
 if __name__ == "__main__":

@@ -24,20 +24,11 @@ import sys
 import tempfile
 import time
 
+from peer import environment, report
+
 BATCH = 128
 L2 = 1e-4
 RATES = {"sgdm": 0.01, "rmsprop": 0.001, "adam": 0.001}
-
-
-def environment():
-    """One thread everywhere and the right OpenBLAS core, before any library is loaded."""
-    with open("/proc/cpuinfo", encoding="ascii") as file:
-        flags = file.read()
-    core = "SkylakeX" if "avx512dq" in flags else "Haswell" if "avx2" in flags else "Nehalem"
-    wanted = {"OPENBLAS_CORETYPE": core, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
-              "MKL_NUM_THREADS": "1"}
-    if any(os.environ.get(key) != value for key, value in wanted.items()):
-        os.execve(sys.executable, [sys.executable] + sys.argv, {**os.environ, **wanted})
 
 
 def read_idx(path):
@@ -276,7 +267,6 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    good = True
     with tempfile.TemporaryDirectory(prefix="assay-peer-") as directory:
         driver = Driver(options.driver, options.data, directory)
         data = Data(options.data)
@@ -285,10 +275,7 @@ def main():
         else:
             lines = (correctness(driver, data, solver, options.seeds, options.epochs)
                      for solver in options.solvers.split(","))
-        for line in lines:
-            good = good and line["ok"]
-            print(json.dumps(line), flush=True)
-    return 0 if good else 1
+        return report(lines)
 
 
 if __name__ == "__main__":

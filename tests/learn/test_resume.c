@@ -6,12 +6,9 @@
 #include "tests/support/cmocka_all.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/training/checkpoint.h"
@@ -311,33 +308,8 @@ static void killed_anywhere(void **state)
     (void)state;
     struct synthetic_set set;
     open_set(&set);
-    struct run_plan plan = {.network = NETWORK, .training = SOLVERS[2], .seed = 5};
-    struct run_record whole;
-    run_do(&whole, &set, &plan);
-    plan.resume = true;
-    char paths[2][256];
-    while (nn_checkpoint_list(set.directory, paths) > 0) {
-        assert_int_equal(unlink(paths[0]), 0);
-    }
-    for (int kill_after_ms = 4; kill_after_ms < 36; kill_after_ms += 4) {
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            struct run_record record;
-            run_do(&record, &set, &plan);
-            _exit(0);
-        }
-        const struct timespec wait = {.tv_nsec = kill_after_ms * 1000000L};
-        (void)nanosleep(&wait, NULL);
-        (void)kill(child, SIGKILL);
-        assert_int_equal(waitpid(child, NULL, 0), child);
-    }
-    struct run_record record;
-    run_do(&record, &set, &plan);
-    assert_int_equal(record.status, NN_OK);
-    assert_memory_equal(record.network, whole.network, whole.network_size);
-    run_record_deinit(&record);
-    run_record_deinit(&whole);
+    const struct run_plan plan = {.network = NETWORK, .training = SOLVERS[2], .seed = 5};
+    run_assert_survives_kills(&set, plan, 4, 36);
     synthetic_close(&set);
 }
 

@@ -7,11 +7,8 @@
 #include "tests/support/cmocka_all.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/files/safetensors.h"
@@ -241,33 +238,9 @@ static void killed_anywhere(void **state)
 {
     (void)state;
     struct synthetic_set set;
-    char paths[2][256];
     synthetic_open_sequences(&set, 36, 10, 7, &BOTH);
-    struct run_plan plan = {.network = DROPPING, .training = SHUFFLED, .seed = 5};
-    struct run_record whole;
-    run_well(&whole, &set, &plan);
-    plan.resume = true;
-    while (nn_checkpoint_list(set.directory, paths) > 0) {
-        assert_int_equal(unlink(paths[0]), 0);
-    }
-    for (int kill_after_ms = 2; kill_after_ms < 42; kill_after_ms += 2) {
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            struct run_record record;
-            run_do(&record, &set, &plan);
-            _exit(0);
-        }
-        const struct timespec wait = {.tv_nsec = kill_after_ms * 1000000L};
-        (void)nanosleep(&wait, NULL);
-        (void)kill(child, SIGKILL);
-        assert_int_equal(waitpid(child, NULL, 0), child);
-    }
-    struct run_record record;
-    run_well(&record, &set, &plan);
-    assert_memory_equal(record.network, whole.network, whole.network_size);
-    run_record_deinit(&record);
-    run_record_deinit(&whole);
+    const struct run_plan plan = {.network = DROPPING, .training = SHUFFLED, .seed = 5};
+    run_assert_survives_kills(&set, plan, 2, 42);
     synthetic_close(&set);
 }
 

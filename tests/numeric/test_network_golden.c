@@ -6,35 +6,16 @@
 #include "tests/support/cmocka_all.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/close.h"
-#include "tests/support/network.h"
-
-#ifdef NN_REAL_DOUBLE
-static const double BOUND = 1e-9;
-#else
-static const double BOUND = 1e-5;
-#endif
-
-static nn_real *numbers(const json_t *array, size_t *out_count)
-{
-    size_t n = json_array_size(array);
-    nn_real *out = malloc((n + 1) * sizeof *out);
-    assert_non_null(out);
-    for (size_t i = 0; i < n; i++) {
-        out[i] = (nn_real)json_number_value(json_array_get(array, i));
-    }
-    *out_count = n;
-    return out;
-}
+#include "tests/support/golden.h"
 
 static void expect(const char *name, const char *what, const nn_real *got, const json_t *array)
 {
     size_t n;
-    nn_real *want = numbers(array, &n);
+    nn_real *want = golden_numbers(array, &n);
     double largest = 0;
     double worst = 0;
     assert_true(n > 0);
@@ -43,28 +24,10 @@ static void expect(const char *name, const char *what, const nn_real *got, const
         worst = fmax(worst, fabs((double)got[i] - (double)want[i]));
     }
     /* the bias before a batch norm has a gradient of rounding errors alone */
-    if (!(test_relative_error(got, want, n) < BOUND) && !(largest < 1e-9 && worst < 1e-5)) {
+    if (!(test_relative_error(got, want, n) < GOLDEN_BOUND) && !(largest < 1e-9 && worst < 1e-5)) {
         fail_msg("%s: %s differs by %g of %g", name, what, worst, largest);
     }
     free(want);
-}
-
-/* Through PyTorch's order, as an import and an export go. */
-static void load_parameters(struct nn_network *network, const json_t *values)
-{
-    size_t seen = 0;
-    for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
-        const struct nn_parameter *p = nn_network_parameter(network, i);
-        size_t n;
-        nn_real *in = numbers(json_object_get(values, p->name), &n);
-        if (n != p->count) {
-            fail_msg("%s has %zu numbers, not %zu", p->name, p->count, n);
-        }
-        nn_parameter_from_torch(p, in);
-        free(in);
-        seen++;
-    }
-    assert_int_equal(seen, json_object_size(values));
 }
 
 static void expect_parameter(const char *name, const struct nn_parameter *p, const nn_real *memory,
@@ -102,9 +65,9 @@ static void check_case(const json_t *c, struct nn_network *network)
     size_t batch = (size_t)json_integer_value(json_object_get(c, "batch"));
     const struct nn_step step = {0};
     size_t n;
-    nn_real *input = numbers(json_object_get(c, "input"), &n);
+    nn_real *input = golden_numbers(json_object_get(c, "input"), &n);
     assert_int_equal(n, batch * nn_network_input_size(network));
-    load_parameters(network, json_object_get(c, "parameters"));
+    golden_load_parameters(network, json_object_get(c, "parameters"));
     memcpy(nn_network_input(network), input, n * sizeof *input);
     nn_network_forward(network, batch, NN_PHASE_INFERENCE, NULL);
     expect(name, "evaluation", nn_network_output(network), json_object_get(c, "evaluation_scores"));
@@ -132,28 +95,20 @@ static struct test_network build(const json_t *c, enum nn_operators operators)
     struct nn_network_bind bind = {
         .height = side[0], .width = side[1], .channels = side[2], .classes = side[3]};
     struct nn_network_options options = {.max_batch = side[4], .operators = operators};
-    char *text = jx_dump(json_object_get(c, "description"), NULL);
-    struct test_network made = test_network_create(text, &bind, &options);
-    free(text);
-    return made;
+    return golden_build(c, &bind, &options);
+}
+
+static void run_case(const json_t *c, enum nn_operators operators)
+{
+    struct test_network t = build(c, operators);
+    check_case(c, t.network);
+    test_network_destroy(&t);
 }
 
 static void networks_compute_what_pytorch_computes(void **state)
 {
     (void)state;
-    json_t *cases = json_load_file("tests/golden/network.json", 0, NULL);
-    size_t i;
-    json_t *c;
-    assert_true(json_array_size(cases) >= 3);
-    json_array_foreach(cases, i, c)
-    {
-        for (int plain = 0; plain < 2; plain++) {
-            struct test_network t = build(c, plain ? NN_OPERATORS_PLAIN : NN_OPERATORS_OPTIMISED);
-            check_case(c, t.network);
-            test_network_destroy(&t);
-        }
-    }
-    json_decref(cases);
+    golden_each("tests/golden/network.json", 3, run_case);
 }
 
 int main(void)

@@ -7,19 +7,12 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/loss/loss.h"
 #include "tests/support/close.h"
-#include "tests/support/network.h"
+#include "tests/support/golden.h"
 
 enum { SEQUENCES_MAX = 8, NUMBERS_MAX = 4096 };
-
-#ifdef NN_REAL_DOUBLE
-static const double BOUND = 1e-9;
-#else
-static const double BOUND = 1e-5;
-#endif
 
 /* A list of lists of numbers. */
 struct lists {
@@ -28,24 +21,12 @@ struct lists {
     nn_real *rows[SEQUENCES_MAX];
 };
 
-static nn_real *numbers(const json_t *array, size_t *out_count)
-{
-    size_t n = json_array_size(array);
-    nn_real *out = malloc((n + 1) * sizeof *out);
-    assert_non_null(out);
-    for (size_t i = 0; i < n; i++) {
-        out[i] = (nn_real)json_number_value(json_array_get(array, i));
-    }
-    *out_count = n;
-    return out;
-}
-
 static struct lists lists_read(const json_t *array)
 {
     struct lists lists = {.n = json_array_size(array)};
     assert_true(lists.n > 0 && lists.n <= SEQUENCES_MAX);
     for (size_t i = 0; i < lists.n; i++) {
-        lists.rows[i] = numbers(json_array_get(array, i), &lists.counts[i]);
+        lists.rows[i] = golden_numbers(json_array_get(array, i), &lists.counts[i]);
     }
     return lists;
 }
@@ -61,21 +42,8 @@ static void expect(const char *name, const char *what, const nn_real *got, const
                    size_t n)
 {
     double error = test_relative_error(got, want, n);
-    if (!(error < BOUND)) {
+    if (!(error < GOLDEN_BOUND)) {
         fail_msg("%s: %s differs by %g", name, what, error);
-    }
-}
-
-static void load_parameters(struct nn_network *network, const json_t *values)
-{
-    size_t n;
-    assert_int_equal(nn_network_parameter_count(network), json_object_size(values));
-    for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
-        const struct nn_parameter *p = nn_network_parameter(network, i);
-        nn_real *in = numbers(json_object_get(values, p->name), &n);
-        assert_int_equal(n, p->count);
-        nn_parameter_from_torch(p, in);
-        free(in);
     }
 }
 
@@ -127,7 +95,7 @@ static void expect_gradients(const char *name, const struct nn_network *network,
     for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
         struct nn_parameter p = *nn_network_parameter(network, i);
         size_t n;
-        nn_real *want = numbers(json_object_get(gradients, p.name), &n);
+        nn_real *want = golden_numbers(json_object_get(gradients, p.name), &n);
         nn_real *found = malloc(n * sizeof *found);
         assert_non_null(found);
         assert_int_equal(n, p.count);
@@ -146,7 +114,7 @@ static void check_case(const json_t *c, struct nn_network *network)
     struct lists sequences = lists_read(json_object_get(c, "sequences"));
     struct lists targets = lists_read(json_object_get(c, "targets"));
     struct lists outputs = lists_read(json_object_get(c, "outputs"));
-    load_parameters(network, json_object_get(c, "parameters"));
+    golden_load_parameters(network, json_object_get(c, "parameters"));
     load(network, &sequences);
     nn_network_forward(network, sequences.n, NN_PHASE_INFERENCE, NULL);
     expect_outputs(name, network, &outputs);
@@ -154,7 +122,7 @@ static void check_case(const json_t *c, struct nn_network *network)
     expect_outputs(name, network, &outputs);
     double loss = take_loss(network, &targets);
     double wanted = json_number_value(json_object_get(c, "loss"));
-    assert_true(fabs(loss - wanted) <= BOUND * wanted);
+    assert_true(fabs(loss - wanted) <= GOLDEN_BOUND * wanted);
     nn_network_zero_grads(network);
     nn_network_backward(network, sequences.n);
     expect_gradients(name, network, json_object_get(c, "gradients"));
@@ -170,28 +138,20 @@ static struct test_network build(const json_t *c, enum nn_operators operators)
         .longest = 9,
         .responses = (size_t)json_integer_value(json_object_get(c, "responses"))};
     const struct nn_network_options options = {.max_batch = SEQUENCES_MAX, .operators = operators};
-    char *text = jx_dump(json_object_get(c, "description"), NULL);
-    struct test_network made = test_network_create(text, &bind, &options);
-    free(text);
-    return made;
+    return golden_build(c, &bind, &options);
+}
+
+static void run_case(const json_t *c, enum nn_operators operators)
+{
+    struct test_network t = build(c, operators);
+    check_case(c, t.network);
+    test_network_destroy(&t);
 }
 
 static void networks_compute_what_pytorch_computes(void **state)
 {
     (void)state;
-    json_t *cases = json_load_file("tests/golden/sequences.json", 0, NULL);
-    size_t i;
-    json_t *c;
-    assert_true(json_array_size(cases) >= 5);
-    json_array_foreach(cases, i, c)
-    {
-        for (int plain = 0; plain < 2; plain++) {
-            struct test_network t = build(c, plain ? NN_OPERATORS_PLAIN : NN_OPERATORS_OPTIMISED);
-            check_case(c, t.network);
-            test_network_destroy(&t);
-        }
-    }
-    json_decref(cases);
+    golden_each("tests/golden/sequences.json", 5, run_case);
 }
 
 int main(void)

@@ -6,9 +6,13 @@
 
 #include "tests/support/cmocka_all.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "core/base/memory.h"
 #include "core/base/parallel.h"
@@ -341,4 +345,44 @@ void run_assert_equal(const struct run_record *a, const struct run_record *b)
     for (int part = 0; part < NN_PART_COUNT; part++) {
         assert_parts_equal(&a->result->parts[part], &b->result->parts[part]);
     }
+}
+
+/* --- kills ------------------------------------------------------------------------------------ */
+
+static void run_and_kill(const struct synthetic_set *set, const struct run_plan *plan, int after_ms)
+{
+    const struct timespec wait = {.tv_nsec = after_ms * 1000000L};
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct run_record record;
+        run_do(&record, set, plan);
+        _exit(0);
+    }
+    (void)nanosleep(&wait, NULL);
+    (void)kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+void run_assert_survives_kills(const struct synthetic_set *set, struct run_plan plan, int every_ms,
+                               int below_ms)
+{
+    struct run_record whole;
+    struct run_record rest;
+    char paths[2][256];
+    run_do(&whole, set, &plan);
+    assert_int_equal(whole.status, NN_OK);
+    while (nn_checkpoint_list(set->directory, paths) > 0) {
+        assert_int_equal(unlink(paths[0]), 0);
+    }
+    plan.resume = true;
+    for (int after_ms = every_ms; after_ms < below_ms; after_ms += every_ms) {
+        run_and_kill(set, &plan, after_ms);
+    }
+    run_do(&rest, set, &plan);
+    assert_int_equal(rest.status, NN_OK);
+    assert_int_equal(rest.network_size, whole.network_size);
+    assert_memory_equal(rest.network, whole.network, whole.network_size);
+    run_record_deinit(&rest);
+    run_record_deinit(&whole);
 }

@@ -76,6 +76,12 @@ void run_points_join(struct run_record *record, const struct run_record *next);
  * evaluations, predictions and network files. */
 void run_assert_equal(const struct run_record *a, const struct run_record *b);
 
+/* Runs the plan whole, then kills it again and again, each time every_ms later than before and
+ * below below_ms, and finishes it from what is left: the network's file is that of the whole run.
+ * The set's checkpoints are removed first. */
+void run_assert_survives_kills(const struct synthetic_set *set, struct run_plan plan, int every_ms,
+                               int below_ms);
+
 /* Bytes of a file; the caller frees them. */
 unsigned char *run_file(const char *path, size_t *out_size);
 
