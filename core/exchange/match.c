@@ -3,34 +3,14 @@
  * The match of a file's tensors and a network's parameters. Both lists are ordered by name once;
  * the prefix is decided first, from the names alone, and then every parameter has one fate.
  */
-#include "core/exchange/match.h"
+#include "core/exchange/match_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/network/network.h"
-
 /* What training in parallel, compiling and wrapping put before the names of a module. */
 static const char *const PREFIXES[] = {"", "module.", "model.", "_orig_mod.", "module.model."};
-
-struct fit {
-    enum nn_match_fate fate;
-    const struct nn_file_tensor *found; /* or NULL */
-    const struct nn_file_tensor *added; /* the second bias of an LSTM, or NULL */
-};
-
-struct nn_match {
-    struct nn_parameter_shape *wanted;
-    size_t n_wanted;
-    const struct nn_file_tensor **tensors; /* ordered by name */
-    size_t n_tensors;
-    struct fit *fits;             /* of `wanted` */
-    enum nn_match_fate *leftover; /* of `tensors`: UNEXPECTED, IGNORED, or MATCHED for any other */
-    size_t counts[NN_MATCH_FATE_COUNT];
-    const char *head, *prefix;
-    char head_copy[96], text[320];
-};
 
 /* ---- names ---- */
 
@@ -176,54 +156,6 @@ static void decide(struct nn_match *match, enum nn_match_head head)
     }
 }
 
-/* ---- words ---- */
-
-/* "[20, 1, 5, 5]"; always terminated. */
-static void shape_text(const size_t *shape, size_t rank, char *out, size_t size)
-{
-    size_t used = (size_t)snprintf(out, size, "[");
-    for (size_t i = 0; i < rank && used < size; i++) {
-        used += (size_t)snprintf(out + used, size - used, "%s%zu", i ? ", " : "", shape[i]);
-    }
-    if (used < size) {
-        (void)snprintf(out + used, size - used, "]");
-    }
-}
-
-static void first_text(const struct nn_match *match, char *out, size_t size)
-{
-    char wanted[64], found[64];
-    for (size_t i = 0; i < match->n_wanted; i++) {
-        const struct nn_parameter_shape *parameter = &match->wanted[i];
-        const struct nn_file_tensor *tensor = match->fits[i].found;
-        shape_text(parameter->shape, parameter->ndim, wanted, sizeof wanted);
-        if (match->fits[i].fate == NN_MATCH_MISSING) {
-            (void)snprintf(out, size, "\"%.60s\" %s is missing", parameter->name, wanted);
-            return;
-        }
-        if (match->fits[i].fate == NN_MATCH_WRONG_SHAPE) {
-            shape_text(tensor->shape, tensor->rank, found, sizeof found);
-            (void)snprintf(out, size, "\"%.40s\" is %s, the network wants %s", parameter->name,
-                           found, wanted);
-            return;
-        }
-    }
-}
-
-static void describe(struct nn_match *match)
-{
-    char first[224] = "";
-    size_t wrong = match->counts[NN_MATCH_MISSING] + match->counts[NN_MATCH_WRONG_SHAPE];
-    first_text(match, first, sizeof first);
-    if (wrong > 0) {
-        (void)snprintf(match->text, sizeof match->text, "%zu of %zu parameters do not fit: %s",
-                       wrong, match->n_wanted, first);
-    } else if (match->counts[NN_MATCH_MATCHED] == 0) {
-        (void)snprintf(match->text, sizeof match->text,
-                       "no tensor of the file fits a parameter of the network");
-    }
-}
-
 /* ---- creation ---- */
 
 /* Takes match->wanted for granted; on failure the match is destroyed. */
@@ -244,7 +176,7 @@ static enum nn_status match_make(struct nn_match *match, const struct nn_file_te
     match->n_tensors = n;
     qsort(match->tensors, n, sizeof(void *), by_name);
     decide(match, head);
-    describe(match);
+    nn_match_describe(match);
     *out = match;
     return NN_OK;
 }
@@ -341,82 +273,4 @@ const struct nn_file_tensor *nn_match_tensor(const struct nn_match *match, size_
 const struct nn_file_tensor *nn_match_added(const struct nn_match *match, size_t i)
 {
     return match->fits[i].fate == NN_MATCH_MATCHED ? match->fits[i].added : NULL;
-}
-
-static json_t *shape_json(const size_t *shape, size_t rank)
-{
-    json_t *array = json_array();
-    bool fine = array != NULL;
-    for (size_t i = 0; fine && i < rank; i++) {
-        fine = json_array_append_new(array, json_integer((json_int_t)shape[i])) == 0;
-    }
-    if (!fine) {
-        json_decref(array);
-        return NULL;
-    }
-    return array;
-}
-
-static json_t *found_json(const struct nn_file_tensor *found)
-{
-    return found ? shape_json(found->shape, found->rank) : json_null();
-}
-
-/* The parameters of one fate. */
-static json_t *wanted_json(const struct nn_match *match, enum nn_match_fate fate)
-{
-    json_t *list = json_array();
-    bool found = fate == NN_MATCH_WRONG_SHAPE || fate == NN_MATCH_REPLACED;
-    bool fine = list != NULL;
-    for (size_t i = 0; fine && i < match->n_wanted; i++) {
-        const struct nn_parameter_shape *wanted = &match->wanted[i];
-        if (match->fits[i].fate != fate) {
-            continue;
-        }
-        json_t *row = json_pack("{s:s, s:o}", "name", wanted->name, "shape",
-                                shape_json(wanted->shape, wanted->ndim));
-        if (row && found) {
-            fine = json_object_set_new(row, "found", found_json(match->fits[i].found)) == 0;
-        }
-        fine = json_array_append_new(list, row) == 0 && fine;
-    }
-    if (!fine) {
-        json_decref(list);
-        return NULL;
-    }
-    return list;
-}
-
-static json_t *leftover_json(const struct nn_match *match, enum nn_match_fate fate)
-{
-    json_t *list = json_array();
-    bool fine = list != NULL;
-    for (size_t i = 0; fine && i < match->n_tensors; i++) {
-        const struct nn_file_tensor *tensor = match->tensors[i];
-        if (match->leftover[i] == fate) {
-            json_t *row = fate == NN_MATCH_IGNORED
-                              ? json_string(tensor->name)
-                              : json_pack("{s:s, s:o}", "name", tensor->name, "shape",
-                                          shape_json(tensor->shape, tensor->rank));
-            fine = json_array_append_new(list, row) == 0;
-        }
-    }
-    if (!fine) {
-        json_decref(list);
-        return NULL;
-    }
-    return list;
-}
-
-json_t *nn_match_json(const struct nn_match *match)
-{
-    return json_pack("{s:b, s:s, s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o}", "loadable",
-                     nn_match_is_loadable(match) ? 1 : 0, "text", match->text, "head", match->head,
-                     "prefix_removed", match->prefix[0] ? match->prefix : NULL, "matched",
-                     wanted_json(match, NN_MATCH_MATCHED), "missing",
-                     wanted_json(match, NN_MATCH_MISSING), "wrong_shape",
-                     wanted_json(match, NN_MATCH_WRONG_SHAPE), "replaced",
-                     wanted_json(match, NN_MATCH_REPLACED), "unexpected",
-                     leftover_json(match, NN_MATCH_UNEXPECTED), "ignored",
-                     leftover_json(match, NN_MATCH_IGNORED));
 }
