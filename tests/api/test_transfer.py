@@ -1,12 +1,17 @@
 """Jobs that start from weights: whose numbers a trial begins with, what stays frozen, what is refused."""
+import io
 import json
+import os
+import pathlib
 import re
 import struct
+import tarfile
 
 import numpy as np
 import pytest
-from conftest import UNKNOWN_ID, declare_weights, safetensors, spec, upload_weights
+from conftest import ROOT, UNKNOWN_ID, declare_weights, safetensors, spec, upload_weights
 
+DATA = pathlib.Path(os.environ.get("ASSAY_TEST_DATA", ROOT / "../shared/data"))
 NETWORK = {"layers": [
     {"name": "in", "kind": "image_input", "normalisation": "rescale_unit"},
     {"name": "conv1", "kind": "convolution", "filters": 4, "kernel": 3}, {"name": "bn1", "kind": "batch_norm"},
@@ -131,3 +136,26 @@ def test_trials_of_a_sweep_share_one_pass_over_the_frozen_layers(daemon, dataset
     networks = [network_of(daemon, trial) for trial in trials]
     assert len({network["fc.weight"] for network in networks}) == 6
     assert len({network["conv1.weight"] for network in networks}) == 1
+
+
+def test_photographs_with_the_published_weights(daemon):
+    """A few pictures of four flowers: the new head alone learns them from features of ImageNet."""
+    photos, file = DATA / "photos/flowers12", DATA / "weights/squeezenet1_1/squeezenet1_1.safetensors"
+    if not (photos.is_dir() and file.is_file()):
+        pytest.skip("needs the photographs and the weights")
+    flowers = sorted(d.name for d in (photos / "train").iterdir())[:4]
+    chosen = [path for part, n in (("train", 12), ("test", 6)) for flower in flowers
+              for path in sorted((photos / part / flower).iterdir())[:n]]
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for path in chosen:
+            archive.add(path, path.relative_to(photos))
+    flowers12 = daemon.create_dataset({"flowers.tar": out.getvalue()}, "archive", name="a few flowers")
+    assert flowers12["state"] == "ready", flowers12
+    published = upload_weights(daemon, file.read_bytes(), "squeezenet1_1")
+    job, trials = run(daemon, {"kind": "transfer_learning", "dataset": flowers12["id"], "split": {"train": 1},
+                               "weights": {"squeezenet1_1": published["id"]}, "freeze": "all_but_head",
+                               "training": {"epochs": 8, "batch_size": 8}})
+    rows = daemon.get(f"/v1/trials/{trials[0]['id']}/evaluations")["items"]
+    assert job["headline_metric"] == "test_accuracy"
+    assert next(row["accuracy"] for row in rows if row["part"] == "test") >= 0.7

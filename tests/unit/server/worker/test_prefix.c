@@ -24,7 +24,6 @@ struct harness {
     struct sv_log log;
     struct worker_slot slots[SLOTS];
     pthread_t threads[SLOTS];
-    json_t *resolved;
     char path[64];
     int fd;
 };
@@ -57,7 +56,6 @@ static void open_harness(struct harness *h)
     assert_int_equal(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC), 0);
     assert_int_equal(pthread_cond_init(&h->worker.changed, &attributes), 0);
     assert_int_equal(pthread_mutex_init(&h->worker.mutex, NULL), 0);
-    h->resolved = spec("all_but_head", true, false);
     for (int i = 0; i < SLOTS; i++) {
         struct worker_slot *slot = &h->slots[i];
         (void)snprintf(slot->directory_name, sizeof slot->directory_name, "slot%d", i);
@@ -73,7 +71,6 @@ static void close_harness(struct harness *h)
     for (int i = 0; i < SLOTS; i++) {
         (void)close(h->slots[i].directory_fd);
     }
-    json_decref(h->resolved);
     worker_cache_destroy(h->worker.cache);
     assert_true(worker_directory_clear(h->fd));
     (void)close(h->fd);
@@ -115,9 +112,10 @@ static void child_says(struct worker_slot *slot, bool kept)
 
 static void *begin(void *arg)
 {
-    struct worker_slot *slot = arg;
-    struct harness *h = (struct harness *)(void *)slot->worker;
-    return (void *)(uintptr_t)worker_prefix_begin(slot, h->resolved);
+    json_t *resolved = spec("all_but_head", true, false); /* of this thread, as in a slot */
+    const char *name = worker_prefix_begin(arg, resolved);
+    json_decref(resolved);
+    return (void *)(uintptr_t)name;
 }
 
 static void start(struct harness *h, int i)
