@@ -85,12 +85,20 @@ NN_MUST_CHECK enum nn_status nn_table_find_columns(struct nn_table_import *impor
 /* Reads every file (import_table.c). */
 NN_MUST_CHECK enum nn_status nn_table_read_files(struct nn_table_import *import);
 
-/* One row of the current file: finds or makes its sequence and takes its values (table_rows.c). */
+/* One row of the current file: finds its sequence and takes its values (table_rows.c). */
 NN_MUST_CHECK enum nn_status nn_table_take_row(struct nn_table_import *import,
                                                const struct nn_table_row *row);
 
-/* Forgets the sequences of the file before. */
+/* Forgets the sequences of the file before (table_sequences.c). */
 void nn_table_begin_file(struct nn_table_import *import);
+
+/* The index of the sequence that a row of the current file belongs to, made when its id is new.
+ * NN_ERR_INVALID: the id is none. */
+NN_MUST_CHECK enum nn_status nn_table_find_sequence(struct nn_table_import *import,
+                                                    const struct nn_table_row *row,
+                                                    size_t *out_sequence);
+
+enum nn_status nn_table_no_memory(const struct nn_table_import *import);
 
 /* Whether a cell holds no value. */
 bool nn_table_is_missing(const struct nn_table_import *import, const struct nn_table_cell *cell);

@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scaling of sequences: from statistics to offsets and factors, and back from a document.
+ * Scaling of sequences: from statistics to offsets and factors, and their use.
  */
 #include "core/data/scaling_fields.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/base/memory.h"
-
-struct nn_scaling {
-    struct nn_arena *arena;
-    size_t width; /* columns of a row that is scaled */
-    size_t n_inputs, n_targets, n_dropped;
-    struct nn_scaling_column *inputs, *targets;
-    size_t *dropped;
-    const char **input_names, **target_names, **dropped_names;
-    double target_max;
-};
+#include "core/data/scaling_internal.h"
 
 const struct jx_choice nn_scaling_rules[] = {
     {"none", NN_SCALING_NONE, "as they are"},
@@ -34,19 +23,18 @@ const struct jx_field nn_scaling_fields[] = {
 
 /* ------------------------------------------------------------------------------------- building */
 
-static enum nn_status no_memory(struct nn_error *err)
+enum nn_status nn_scaling_no_memory(struct nn_error *err)
 {
     return nn_fail(err, NN_ERR_MEMORY, "no memory to scale sequences");
 }
 
-/* Room for so many columns of each kind. */
-static enum nn_status allocate(size_t inputs, size_t targets, size_t dropped,
-                               struct nn_scaling **out_scaling, struct nn_error *err)
+enum nn_status nn_scaling_allocate(size_t inputs, size_t targets, size_t dropped,
+                                   struct nn_scaling **out_scaling, struct nn_error *err)
 {
     struct nn_scaling *s = calloc(1, sizeof *s);
     if (!s || nn_arena_create(NULL, 0, &s->arena) != NN_OK) {
         free(s);
-        return no_memory(err);
+        return nn_scaling_no_memory(err);
     }
     s->inputs = nn_arena_alloc(s->arena, inputs, sizeof *s->inputs);
     s->targets = nn_arena_alloc(s->arena, targets, sizeof *s->targets);
@@ -57,7 +45,7 @@ static enum nn_status allocate(size_t inputs, size_t targets, size_t dropped,
     if (!s->inputs || !s->targets || !s->dropped || !s->input_names || !s->target_names ||
         !s->dropped_names) {
         nn_scaling_destroy(s);
-        return no_memory(err);
+        return nn_scaling_no_memory(err);
     }
     s->target_max = (double)INFINITY;
     *out_scaling = s;
@@ -103,7 +91,7 @@ static enum nn_status collect(const struct nn_sequences *set, const uint32_t *it
     r->lengths = calloc(count, sizeof *r->lengths);
     r->targets = calloc(r->steps * targets + 1, sizeof *r->targets);
     if (!r->features || !r->lengths || !r->targets) {
-        return no_memory(err);
+        return nn_scaling_no_memory(err);
     }
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
@@ -160,14 +148,14 @@ static enum nn_status fill(struct nn_scaling *s, const struct nn_sequences *set,
     struct nn_column_statistics *statistics = calloc(s->width + targets, sizeof *statistics);
     enum nn_status status = NN_OK;
     if (!statistics) {
-        return no_memory(err);
+        return nn_scaling_no_memory(err);
     }
     nn_column_statistics_of(r->features, r->lengths, count, s->width, statistics);
     nn_column_statistics_of((const float *const[]){r->targets}, &r->steps, 1, targets,
                             statistics + s->width);
     if (!take_inputs(s, set, options, statistics) ||
         !take_targets(s, set, options->targets, statistics + s->width)) {
-        status = no_memory(err);
+        status = nn_scaling_no_memory(err);
     } else if (s->n_inputs == 0) {
         status = nn_fail(err, NN_ERR_INVALID, "every input has one value in all that trains");
     }
@@ -185,7 +173,7 @@ enum nn_status nn_scaling_create(const struct nn_sequences *sequences, const uin
     if (count == 0) {
         return nn_fail(err, NN_ERR_INVALID, "there is no sequence to train on");
     }
-    enum nn_status status = allocate(info->inputs, info->targets, info->inputs, &s, err);
+    enum nn_status status = nn_scaling_allocate(info->inputs, info->targets, info->inputs, &s, err);
     if (status != NN_OK) {
         return status;
     }
@@ -278,135 +266,4 @@ void nn_scaling_apply_targets(const struct nn_scaling *s, const float *src, size
 double nn_scaling_restore(const struct nn_scaling *scaling, size_t r, double scaled)
 {
     return scaling->targets[r].offset + scaling->targets[r].factor * scaled;
-}
-
-/* ------------------------------------------------------------------------------------ documents */
-
-static json_t *encode_columns(const struct nn_scaling_column *columns, const char *const *names,
-                              size_t n)
-{
-    json_t *list = json_array();
-    for (size_t k = 0; list && k < n; k++) {
-        json_t *row =
-            json_pack("{s:o, s:o, s:o}", "name", jx_text(names[k], SIZE_MAX), "offset",
-                      jx_number(columns[k].offset), "factor", jx_number(columns[k].factor));
-        if (json_array_append_new(list, row) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
-    }
-    return list;
-}
-
-json_t *nn_scaling_encode(const struct nn_scaling *s)
-{
-    json_t *dropped = json_array();
-    for (size_t k = 0; dropped && k < s->n_dropped; k++) {
-        if (json_array_append_new(dropped, jx_text(s->dropped_names[k], SIZE_MAX)) != 0) {
-            json_decref(dropped);
-            dropped = NULL;
-        }
-    }
-    return json_pack("{s:o, s:o, s:o, s:o}", "inputs",
-                     encode_columns(s->inputs, s->input_names, s->n_inputs), "dropped", dropped,
-                     "targets", encode_columns(s->targets, s->target_names, s->n_targets),
-                     "target_max", isinf(s->target_max) ? json_null() : jx_number(s->target_max));
-}
-
-static enum nn_status not_ours(struct nn_error *err)
-{
-    return nn_fail(err, NN_ERR_INVALID, "the document of a scaling is damaged");
-}
-
-/* One column; its place is found by the caller. */
-static enum nn_status decode_column(struct nn_scaling *s, const json_t *row,
-                                    struct nn_scaling_column *out_column, const char **out_name,
-                                    struct nn_error *err)
-{
-    const char *name = json_string_value(json_object_get(row, "name"));
-    struct nn_scaling_column c = {0};
-    if (!name || !jx_number_get(json_object_get(row, "offset"), &c.offset) ||
-        !jx_number_get(json_object_get(row, "factor"), &c.factor) || !isfinite(c.offset) ||
-        !isfinite(c.factor) || !(c.factor > 0)) {
-        return not_ours(err);
-    }
-    *out_name = nn_arena_text(s->arena, name);
-    *out_column = c;
-    return *out_name ? NN_OK : no_memory(err);
-}
-
-static enum nn_status decode_inputs(struct nn_scaling *s, const json_t *list,
-                                    const char *const *names, size_t n, struct nn_error *err)
-{
-    s->width = n;
-    for (size_t k = 0; k < json_array_size(list); k++) {
-        size_t at = 0;
-        enum nn_status status =
-            decode_column(s, json_array_get(list, k), &s->inputs[k], &s->input_names[k], err);
-        if (status != NN_OK) {
-            return status;
-        }
-        while (at < n && strcmp(names[at], s->input_names[k]) != 0) {
-            at++;
-        }
-        if (at == n) {
-            return nn_fail(err, NN_ERR_INVALID, "there is no column \"%.100s\"", s->input_names[k]);
-        }
-        s->inputs[k].column = at;
-        s->n_inputs++;
-    }
-    return s->n_inputs > 0 ? NN_OK : not_ours(err);
-}
-
-static enum nn_status decode_rest(struct nn_scaling *s, const json_t *json, struct nn_error *err)
-{
-    const json_t *targets = json_object_get(json, "targets");
-    const json_t *dropped = json_object_get(json, "dropped");
-    const json_t *target_max = json_object_get(json, "target_max");
-    for (size_t r = 0; r < json_array_size(targets); r++) {
-        enum nn_status status =
-            decode_column(s, json_array_get(targets, r), &s->targets[r], &s->target_names[r], err);
-        if (status != NN_OK) {
-            return status;
-        }
-        s->targets[r].column = r;
-        s->n_targets++;
-    }
-    for (size_t k = 0; k < json_array_size(dropped); k++) {
-        const char *name = json_string_value(json_array_get(dropped, k));
-        s->dropped_names[k] = name ? nn_arena_text(s->arena, name) : NULL;
-        if (!s->dropped_names[k]) {
-            return name ? no_memory(err) : not_ours(err);
-        }
-        s->dropped[k] = SIZE_MAX; /* not among what is scaled */
-        s->n_dropped++;
-    }
-    if (!json_is_null(target_max) &&
-        !(jx_number_get(target_max, &s->target_max) && s->target_max > 0)) {
-        return not_ours(err);
-    }
-    return NN_OK;
-}
-
-enum nn_status nn_scaling_decode(const json_t *json, const char *const *names, size_t n,
-                                 struct nn_scaling **out_scaling, struct nn_error *err)
-{
-    const json_t *inputs = json_object_get(json, "inputs");
-    struct nn_scaling *s = NULL;
-    enum nn_status status =
-        allocate(json_array_size(inputs), json_array_size(json_object_get(json, "targets")),
-                 json_array_size(json_object_get(json, "dropped")), &s, err);
-    if (status != NN_OK) {
-        return status;
-    }
-    status = decode_inputs(s, inputs, names, n, err);
-    if (status == NN_OK) {
-        status = decode_rest(s, json, err);
-    }
-    if (status != NN_OK) {
-        nn_scaling_destroy(s);
-        return status;
-    }
-    *out_scaling = s;
-    return NN_OK;
 }
