@@ -74,6 +74,20 @@ enum sv_status api_idempotency(const struct http_request *req, struct store_idem
     return SV_OK;
 }
 
+enum sv_status api_creation_begin(const struct http_request *req, struct api_creation *out_creation,
+                                  struct sv_error *err)
+{
+    bool has_key = false;
+    *out_creation = (struct api_creation){0};
+    api_scope(req, &out_creation->scope);
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st == SV_OK) {
+        st = api_idempotency(req, &out_creation->key, &has_key, err);
+    }
+    out_creation->idempotency = has_key ? &out_creation->key : NULL;
+    return st;
+}
+
 void api_replayed(struct http_response *resp, const struct store_created *created)
 {
     if (created->replayed) {

@@ -31,6 +31,16 @@ enum sv_status api_no_memory(struct sv_error *err);
 SV_MUST_CHECK enum sv_status api_idempotency(const struct http_request *req,
                                              struct store_idempotency *out_key, bool *out_used,
                                              struct sv_error *err);
+/* What every POST without parameters that creates something begins with. */
+struct api_creation {
+    struct store_scope scope;
+    struct store_idempotency key;
+    const struct store_idempotency *idempotency; /* key, or NULL */
+    struct store_created created;                /* for the store to fill */
+};
+SV_MUST_CHECK enum sv_status api_creation_begin(const struct http_request *req,
+                                                struct api_creation *out_creation,
+                                                struct sv_error *err);
 /* Says in a header whether the answer repeats an earlier one. */
 void api_replayed(struct http_response *resp, const struct store_created *created);
 

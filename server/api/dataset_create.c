@@ -191,15 +191,8 @@ enum sv_status api_datasets_post(void *state, const struct http_request *req,
 {
     struct api_ctx *ctx = state;
     struct declaration d = {0};
-    struct store_scope scope;
-    struct store_idempotency key;
-    struct store_created created;
-    bool has_key = false;
-    api_scope(req, &scope);
-    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
-    if (st == SV_OK) {
-        st = api_idempotency(req, &key, &has_key, err);
-    }
+    struct api_creation creation;
+    enum sv_status st = api_creation_begin(req, &creation, err);
     if (st == SV_OK) {
         st = declare(ctx, req->json, &d, err);
     }
@@ -213,15 +206,18 @@ enum sv_status api_datasets_post(void *state, const struct http_request *req,
                                         .options = d.options,
                                         .files = d.declared.files,
                                         .n_files = d.declared.n};
-    st = store_dataset_create(ctx->store, &scope, &dataset, has_key ? &key : NULL, &created, err);
+    st = store_dataset_create(ctx->store, &creation.scope, &dataset, creation.idempotency,
+                              &creation.created, err);
     if (st != SV_OK) {
         goto cleanup;
     }
-    st = api_declared_fill(ctx, &scope, STORE_DATASET, created.id, &d.declared, err);
+    st = api_declared_fill(ctx, &creation.scope, STORE_DATASET, creation.created.id, &d.declared,
+                           err);
     if (st != SV_OK) {
         goto cleanup;
     }
-    st = api_show_created(ctx, req, out_resp, "/v1/datasets", &created, api_dataset_read, err);
+    st = api_show_created(ctx, req, out_resp, "/v1/datasets", &creation.created, api_dataset_read,
+                          err);
 cleanup:
     api_declared_close(&d.declared);
     free(d.options);

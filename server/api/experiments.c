@@ -119,15 +119,8 @@ enum sv_status api_experiments_post(void *state, const struct http_request *req,
 {
     struct api_ctx *ctx = state;
     struct experiment_body body = {0};
-    struct store_scope scope;
-    struct store_idempotency key;
-    struct store_created created;
-    bool has_key = false;
-    api_scope(req, &scope);
-    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
-    if (st == SV_OK) {
-        st = api_idempotency(req, &key, &has_key, err);
-    }
+    struct api_creation creation;
+    enum sv_status st = api_creation_begin(req, &creation, err);
     if (st == SV_OK) {
         st = api_decode(api_experiment_create_fields, req->json, &body, err);
     }
@@ -135,12 +128,13 @@ enum sv_status api_experiments_post(void *state, const struct http_request *req,
         st = api_check_line(body.name, "/name", err);
     }
     if (st == SV_OK) {
-        st = store_experiment_create(ctx->store, &scope, body.name, body.notes ? body.notes : "",
-                                     has_key ? &key : NULL, &created, err);
+        st = store_experiment_create(ctx->store, &creation.scope, body.name,
+                                     body.notes ? body.notes : "", creation.idempotency,
+                                     &creation.created, err);
     }
-    return st == SV_OK
-               ? api_show_created(ctx, req, out_resp, "/v1/experiments", &created, read_one, err)
-               : st;
+    return st == SV_OK ? api_show_created(ctx, req, out_resp, "/v1/experiments", &creation.created,
+                                          read_one, err)
+                       : st;
 }
 
 /* PATCH /v1/experiments/{id}: name, notes. 404; 409 name taken; 422. */

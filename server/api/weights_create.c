@@ -154,16 +154,9 @@ enum sv_status api_weights_post(void *state, const struct http_request *req,
     struct api_ctx *ctx = state;
     struct create_body body = {0};
     struct api_declared declared = {0};
-    struct store_scope scope;
-    struct store_idempotency key;
-    struct store_created created;
+    struct api_creation creation;
     char *preprocessing = NULL;
-    bool has_key = false;
-    api_scope(req, &scope);
-    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
-    if (st == SV_OK) {
-        st = api_idempotency(req, &key, &has_key, err);
-    }
+    enum sv_status st = api_creation_begin(req, &creation, err);
     if (st == SV_OK) {
         st = decode(ctx, req->json, &body, &declared, &preprocessing, err);
     }
@@ -176,14 +169,16 @@ enum sv_status api_weights_post(void *state, const struct http_request *req,
                                             .preprocessing = preprocessing,
                                             .files = declared.files,
                                             .n_files = declared.n};
-        st = store_weights_create(ctx->store, &scope, &weights, has_key ? &key : NULL, &created,
-                                  err);
+        st = store_weights_create(ctx->store, &creation.scope, &weights, creation.idempotency,
+                                  &creation.created, err);
     }
     if (st == SV_OK) {
-        st = api_declared_fill(ctx, &scope, STORE_WEIGHTS, created.id, &declared, err);
+        st = api_declared_fill(ctx, &creation.scope, STORE_WEIGHTS, creation.created.id, &declared,
+                               err);
     }
     if (st == SV_OK) {
-        st = api_show_created(ctx, req, out_resp, "/v1/weights", &created, api_weights_read, err);
+        st = api_show_created(ctx, req, out_resp, "/v1/weights", &creation.created,
+                              api_weights_read, err);
     }
     api_declared_close(&declared);
     free(preprocessing);
