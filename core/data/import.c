@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frame of an import, the same for every layout: limits, items as they arrive, their order, the
- * prepared set, the report. Pixels go to an unnamed file in the given directory first, because
+ * The frame of an import, the same for every layout: limits, items as they arrive, the prepared set
+ * (import_write.c), the report. Pixels go to an unnamed file in the given directory first, because
  * their order and channels are known only at the end.
  */
 #include "core/data/import.h"
@@ -11,13 +11,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/base/sha256.h"
 #include "core/data/import_internal.h"
 #include "core/data/import_table_internal.h"
-#include "core/data/prepared_internal.h"
 
 #define GIB           ((size_t)1 << 30)
 #define PREPARED_NAME "prepared"
@@ -186,125 +184,6 @@ enum nn_status nn_import_add(struct nn_import *import, const struct nn_image *im
     return status;
 }
 
-static int by_part_and_name(const void *left, const void *right)
-{
-    const struct nn_import_item *a = left;
-    const struct nn_import_item *b = right;
-    return a->part != b->part ? (a->part < b->part ? -1 : 1) : strcmp(a->name, b->name);
-}
-
-/* --------------------------------------------------------------------------------------- finish */
-
-/* The JSON text that goes into the prepared set: all that made these pixels of those files. */
-static json_t *describe_options(const struct nn_import *import)
-{
-    size_t height;
-    size_t width;
-    bool wanted = nn_import_wants_size(import, &height, &width);
-    json_t *size =
-        wanted ? json_pack("[I, I]", (json_int_t)height, (json_int_t)width) : json_null();
-    return json_pack("{s:s, s:o, s:s, s:s, s:i}", "layout",
-                     import->setup->layout == NN_IMPORT_IDX ? "idx" : "archive", "image_size", size,
-                     "on_refused", nn_import_on_refused_name(import->setup->options.on_refused),
-                     "resize", "bilinear_antialias", "background", NN_IMAGE_BACKGROUND);
-}
-
-/* When all pictures with colour were refused, the three equal channels become one, in place. */
-static void drop_colour(struct nn_import *import, uint8_t *pixels)
-{
-    size_t n = import->n_items * import->height * import->width;
-    if (import->channels == 3 && !import->any_colour) {
-        for (size_t i = 0; i < n; i++) {
-            pixels[i] = pixels[3 * i];
-        }
-        import->channels = 1;
-    }
-}
-
-static enum nn_status write_set(struct nn_import *import, uint8_t *pixels, const char *path,
-                                uint8_t out_digest[NN_DIGEST_BYTES])
-{
-    struct nn_prepared_item *items = calloc(import->n_items, sizeof *items);
-    json_t *options = describe_options(import);
-    char *text = options ? json_dumps(options, JSON_COMPACT) : NULL;
-    enum nn_status status = NN_OK;
-    if (!items || !text) {
-        status = nn_fail(import->err, NN_ERR_MEMORY, "no memory for %zu items", import->n_items);
-        goto cleanup;
-    }
-    drop_colour(import, pixels);
-    size_t bytes = import->height * import->width * import->channels;
-    for (size_t i = 0; i < import->n_items; i++) {
-        const struct nn_import_item *from = &import->items[i];
-        items[i] = (struct nn_prepared_item){.name = from->name,
-                                             .pixels = pixels + from->place * bytes,
-                                             .label = from->label,
-                                             .part = from->part};
-        memcpy(items[i].digest, from->digest, NN_DIGEST_BYTES);
-    }
-    struct nn_prepared_draft draft = {
-        .count = import->n_items,
-        .height = import->height,
-        .width = import->width,
-        .channels = import->channels,
-        .items = items,
-        .classes = import->classes,
-        .class_count = import->n_classes,
-        .options = text,
-    };
-    status = nn_prepared_write(path, &draft, out_digest, import->err);
-cleanup:
-    free(items);
-    free(text);
-    json_decref(options);
-    return status;
-}
-
-/* Reads the layout back from the file that was written. */
-static enum nn_status read_layout(struct nn_import *import, const char *path,
-                                  struct nn_prepared_layout *out_layout)
-{
-    uint8_t head[NN_PREPARED_HEADER_BYTES];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head);
-    if (fd >= 0) {
-        close(fd);
-    }
-    return nn_prepared_layout_read(head, n < 0 ? 0 : (size_t)n, out_layout, import->err);
-}
-
-static enum nn_status finish(struct nn_import *import, const char *path,
-                             struct nn_import_result *out_result)
-{
-    struct nn_prepared_layout layout;
-    uint8_t digest[NN_DIGEST_BYTES];
-    size_t bytes = import->n_items * import->height * import->width * import->channels;
-    if (fflush(import->spool) != 0) {
-        return nn_fail(import->err, NN_ERR_IO, "cannot write pixels: %s", strerror(errno));
-    }
-    uint8_t *pixels =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(import->spool), 0);
-    if (pixels == MAP_FAILED) {
-        return nn_fail(import->err, NN_ERR_IO, "cannot map pixels: %s", strerror(errno));
-    }
-    if (import->setup->layout == NN_IMPORT_ARCHIVE) {
-        qsort(import->items, import->n_items, sizeof *import->items, by_part_and_name);
-    }
-    enum nn_status status = write_set(import, pixels, path, digest);
-    munmap(pixels, bytes);
-    if (status == NN_OK) {
-        status = read_layout(import, path, &layout);
-    }
-    json_t *report = status == NN_OK ? nn_import_report(import, &layout, digest) : NULL;
-    if (status == NN_OK && !report) {
-        status = nn_fail(import->err, NN_ERR_MEMORY, "no memory for the report");
-    }
-    if (status == NN_OK) {
-        *out_result = (struct nn_import_result){.prepared_name = PREPARED_NAME, .report = report};
-    }
-    return status;
-}
-
 /* ------------------------------------------------------------------------------------------ run */
 
 static size_t or_default(size_t given, size_t fallback)
@@ -342,6 +221,22 @@ static FILE *open_spool(const char *directory)
         close(fd);
     }
     return spool;
+}
+
+static enum nn_status finish(struct nn_import *import, const char *path,
+                             struct nn_import_result *out_result)
+{
+    struct nn_prepared_layout layout;
+    uint8_t digest[NN_DIGEST_BYTES];
+    enum nn_status status = nn_import_write(import, path, &layout, digest);
+    json_t *report = status == NN_OK ? nn_import_report(import, &layout, digest) : NULL;
+    if (status == NN_OK && !report) {
+        status = nn_fail(import->err, NN_ERR_MEMORY, "no memory for the report");
+    }
+    if (status == NN_OK) {
+        *out_result = (struct nn_import_result){.prepared_name = PREPARED_NAME, .report = report};
+    }
+    return status;
 }
 
 static enum nn_status import_images(struct nn_import *import, const char *path,

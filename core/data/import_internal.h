@@ -101,6 +101,11 @@ NN_MUST_CHECK enum nn_status nn_import_assign(struct nn_import *import);
 NN_MUST_CHECK enum nn_status nn_import_refuse(struct nn_import *import, size_t row,
                                               const char *reason, const char *text);
 
+/* Puts the items in their final order and writes the prepared set (import_write.c). */
+NN_MUST_CHECK enum nn_status nn_import_write(struct nn_import *import, const char *path,
+                                             struct nn_prepared_layout *out_layout,
+                                             uint8_t out_digest[NN_DIGEST_BYTES]);
+
 /* The report of a finished import; items stand in their final order. NULL when out of memory. */
 json_t *nn_import_report(const struct nn_import *import, const struct nn_prepared_layout *layout,
                          const uint8_t digest[NN_DIGEST_BYTES]);
