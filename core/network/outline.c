@@ -34,33 +34,6 @@ const char *nn_description_layer_name(const struct nn_description *description, 
     return i < description->n_nodes ? description->nodes[i].layer.name : NULL;
 }
 
-/* A dropout does nothing in evaluation: what stands before it is the map. */
-static bool is_map(const struct nn_node *node, struct nn_shape shape)
-{
-    return shape.height * shape.width > 1 && strcmp(node->layer.kind->name, "dropout") != 0;
-}
-
-const char *nn_description_features(const struct nn_description *description,
-                                    const struct nn_network_bind *bind)
-{
-    struct nn_layer_plan *plans = calloc(description->n_nodes, sizeof *plans);
-    struct nn_issues issues = {0};
-    const char *found = NULL;
-    if (plans && !nn_description_takes_sequences(description) && nn_issues_init(&issues)) {
-        nn_graph_plan(description, bind, &issues, plans);
-        size_t at = issues.errors > 0 ? description->input : description->output;
-        while (at != description->input && !is_map(&description->nodes[at], plans[at].out)) {
-            at = description->nodes[at].inputs[0];
-        }
-        found = at == description->input ? NULL : description->nodes[at].layer.name;
-    }
-    nn_issues_deinit(&issues);
-    free(plans);
-    return found;
-}
-
-/* ---- freezing ---- */
-
 static size_t find_node(const struct nn_description *description, const char *name)
 {
     size_t i = 0;
@@ -69,6 +42,71 @@ static size_t find_node(const struct nn_description *description, const char *na
     }
     return i;
 }
+
+/* ---- maps ---- */
+
+/* Sizes of every node, to be freed; NULL when they do not fit, or for sequences. */
+static struct nn_layer_plan *plan_images(const struct nn_description *description,
+                                         const struct nn_network_bind *bind)
+{
+    struct nn_layer_plan *plans = calloc(description->n_nodes, sizeof *plans);
+    struct nn_issues issues = {0};
+    bool fine = plans && !nn_description_takes_sequences(description) && nn_issues_init(&issues);
+    if (fine) {
+        nn_graph_plan(description, bind, &issues, plans);
+        fine = issues.errors == 0 && !issues.out_of_memory;
+    }
+    nn_issues_deinit(&issues);
+    if (!fine) {
+        free(plans);
+        return NULL;
+    }
+    return plans;
+}
+
+static bool is_large(const struct nn_layer_plan *plan)
+{
+    return plan->out.height * plan->out.width > 1;
+}
+
+/* A dropout does nothing in evaluation: what stands before it is the map. */
+static bool is_dropout(const struct nn_node *node)
+{
+    return strcmp(node->layer.kind->name, "dropout") == 0;
+}
+
+const char *nn_description_features(const struct nn_description *description,
+                                    const struct nn_network_bind *bind)
+{
+    struct nn_layer_plan *plans = plan_images(description, bind);
+    size_t at = plans ? description->output : description->input;
+    while (at != description->input &&
+           (!is_large(&plans[at]) || is_dropout(&description->nodes[at]))) {
+        at = description->nodes[at].inputs[0];
+    }
+    free(plans);
+    return at == description->input ? NULL : description->nodes[at].layer.name;
+}
+
+bool nn_description_shows(const struct nn_description *description, const char *layer)
+{
+    size_t i = find_node(description, layer);
+    return i < description->n_nodes &&
+           (i == description->output || description->nodes[i].n_consumers > 0);
+}
+
+bool nn_description_is_map(const struct nn_description *description,
+                           const struct nn_network_bind *bind, const char *layer)
+{
+    struct nn_layer_plan *plans = plan_images(description, bind);
+    size_t i = find_node(description, layer);
+    bool is_map =
+        plans && i < description->n_nodes && i != description->input && is_large(&plans[i]);
+    free(plans);
+    return is_map;
+}
+
+/* ---- freezing ---- */
 
 /* Marks a node and all that it is made of; nodes stand in an order that puts inputs first. */
 static void mark_up_to(const struct nn_description *description, size_t last, bool *marked)

@@ -24,6 +24,12 @@ const char *nn_description_layer_name(const struct nn_description *description, 
 const char *nn_description_features(const struct nn_description *description,
                                     const struct nn_network_bind *bind);
 
+/* Whether there is such a layer with an activation of its own (a softmax that ends the network has
+ * none), and whether that has a height or a width and is no input. */
+bool nn_description_shows(const struct nn_description *description, const char *layer);
+bool nn_description_is_map(const struct nn_description *description,
+                           const struct nn_network_bind *bind, const char *layer);
+
 /* Which layers do not train. UP_TO: a layer, and everything that its output is made of. */
 enum nn_freeze { NN_FREEZE_NONE, NN_FREEZE_ALL_BUT_HEAD, NN_FREEZE_UP_TO };
 /* The names of those layers, in order, for nn_network_options.frozen; borrowed from the

@@ -66,21 +66,6 @@ enum sv_status api_trials_log(void *state, const struct http_request *req,
 
 /* -------------------------------------------------------------------------------------- network */
 
-static enum sv_status find_network(struct api_ctx *ctx, struct api_trial_read *read,
-                                   struct store_blob *out_blob, struct sv_error *err)
-{
-    struct store_artefact_list list;
-    enum sv_status st =
-        store_artefacts_list(ctx->store, &read->scope, read->id, &read->memory, &list, err);
-    for (size_t i = 0; st == SV_OK && i < list.n; i++) {
-        if (strcmp(list.rows[i].kind, "network") == 0) {
-            *out_blob = list.rows[i].blob;
-            return SV_OK;
-        }
-    }
-    return st == SV_OK ? sv_fail(err, SV_ERR_NOT_FOUND, "the trial has no network yet") : st;
-}
-
 static const char *const FORMATS[] = {"safetensors", "onnx", NULL};
 struct network_query {
     int format;
@@ -96,7 +81,8 @@ enum sv_status api_trials_network(void *state, const struct http_request *req,
     struct api_ctx *ctx = state;
     struct network_query query = {0};
     struct store_trial trial;
-    struct store_blob blob;
+    struct store_artefact network;
+    bool found = false;
     char name[80];
     struct api_trial_read read = {.id = http_path(req, "id")};
     enum sv_status st =
@@ -110,11 +96,14 @@ enum sv_status api_trials_network(void *state, const struct http_request *req,
     api_scope(req, &read.scope);
     st = store_trial_get(ctx->store, &read.scope, read.id, &read.memory, &trial, err);
     if (st == SV_OK) {
-        st = find_network(ctx, &read, &blob, err);
+        st = api_trial_artefact(ctx, &read, "network", &network, &found, err);
+    }
+    if (st == SV_OK && !found) {
+        st = sv_fail(err, SV_ERR_NOT_FOUND, "the trial has no network yet");
     }
     if (st == SV_OK) {
         (void)snprintf(name, sizeof name, "%s.safetensors", read.id);
-        st = api_blob_send(ctx, req, out_resp, &read.scope, &blob, name, err);
+        st = api_blob_send(ctx, req, out_resp, &read.scope, &network.blob, name, err);
     }
     store_memory_clear(&read.memory);
     return st;

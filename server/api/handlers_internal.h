@@ -79,6 +79,9 @@ API_HANDLER(api_trials_confusion_csv);
 API_HANDLER(api_trials_predictions);
 API_HANDLER(api_trials_log);
 API_HANDLER(api_trials_network);
+API_HANDLER(api_trials_explanations);
+API_HANDLER(api_trials_explanation);
+API_HANDLER(api_trials_activations);
 
 #undef API_HANDLER
 

@@ -48,6 +48,7 @@
 #define VERB(pattern_, handler_) WRITE("POST", pattern_, handler_, HTTP_BODY_JSON_OPTIONAL)
 
 #define JSON_OR_CSV "application/json, text/csv"
+#define JSON_OR_PNG "application/json, image/png"
 
 static const struct http_route ROUTES[] = {
     OPEN("/healthz", api_healthz_get),
@@ -123,6 +124,9 @@ static const struct http_route ROUTES[] = {
     READ_AS("/v1/trials/{id}/confusion-matrix.csv", api_trials_confusion_csv, "text/csv"),
     POLL("/v1/trials/{id}/predictions", api_trials_predictions),
     POLL("/v1/trials/{id}/log", api_trials_log),
+    POLL("/v1/trials/{id}/explanations", api_trials_explanations),
+    READ_AS("/v1/trials/{id}/explanations/{n}", api_trials_explanation, JSON_OR_PNG),
+    READ_AS("/v1/trials/{id}/activations", api_trials_activations, JSON_OR_PNG),
     READ_AS("/v1/trials/{id}/network", api_trials_network, "application/octet-stream"),
 };
 

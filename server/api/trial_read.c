@@ -60,3 +60,20 @@ enum sv_status api_trial_read_end_bytes_take(struct api_ctx *ctx, const struct h
     return api_poll_end_bytes_take(ctx, req, resp, &read->poll, read->job_id, read->revision, type,
                                    bytes, size, err);
 }
+
+enum sv_status api_trial_artefact(struct api_ctx *ctx, struct api_trial_read *read,
+                                  const char *kind, struct store_artefact *out_artefact,
+                                  bool *out_found, struct sv_error *err)
+{
+    struct store_artefact_list list;
+    enum sv_status st =
+        store_artefacts_list(ctx->store, &read->scope, read->id, &read->memory, &list, err);
+    *out_found = false;
+    for (size_t i = 0; st == SV_OK && i < list.n && !*out_found; i++) {
+        if (strcmp(list.rows[i].kind, kind) == 0) {
+            *out_artefact = list.rows[i];
+            *out_found = true;
+        }
+    }
+    return st;
+}

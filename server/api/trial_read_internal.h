@@ -7,7 +7,7 @@
 #define API_TRIAL_READ_INTERNAL_H
 
 #include "server/api/answer_internal.h"
-#include "server/store/trials.h"
+#include "server/store/results.h"
 
 struct api_trial_read {
     const char *id;
@@ -37,5 +37,12 @@ SV_MUST_CHECK enum sv_status
 api_trial_read_end_bytes_take(struct api_ctx *ctx, const struct http_request *req,
                               struct http_response *resp, struct api_trial_read *read,
                               const char *type, char *bytes, size_t size, struct sv_error *err);
+
+/* The artefact of a kind, borrowed from the read's memory; *out_found is false when the trial has
+ * none. */
+SV_MUST_CHECK enum sv_status api_trial_artefact(struct api_ctx *ctx, struct api_trial_read *read,
+                                                const char *kind,
+                                                struct store_artefact *out_artefact,
+                                                bool *out_found, struct sv_error *err);
 
 #endif

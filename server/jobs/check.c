@@ -17,7 +17,6 @@ static const struct {
     const char *path;
     const char *value;
 } NOT_BUILT[] = {
-    {"explain", NULL},
     {"reuse", NULL},
     {"reused_from", NULL},
     {"search.strategy", "random"},
@@ -290,6 +289,9 @@ enum sv_status jobs_trial_complete(struct jobs_trial_spec *spec, const struct jo
     }
     if (st == SV_OK) {
         st = complete_split(&spec->split, dataset, err);
+    }
+    if (st == SV_OK) {
+        st = jobs_explain_check(spec, dataset, err);
     }
     if (st != SV_OK) {
         return st;

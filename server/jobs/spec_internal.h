@@ -6,6 +6,7 @@
 #ifndef JOBS_SPEC_INTERNAL_H
 #define JOBS_SPEC_INTERNAL_H
 
+#include "core/explain/options.h"
 #include "core/json/json.h"
 #include "core/training/training.h"
 #include "server/jobs/jobs.h"
@@ -41,7 +42,9 @@ struct jobs_trial_spec {
     struct nn_training_options training;
     const json_t *metrics;        /* columns of the results table */
     const json_t *custom_metrics; /* NULL: none */
-    int operators;                /* enum nn_operators */
+    struct nn_explain_options explain;
+    bool explain_given;
+    int operators; /* enum nn_operators */
     int precision;
     struct jobs_limit_options limits;
     int64_t max_attempts;
@@ -78,6 +81,11 @@ SV_MUST_CHECK enum sv_status jobs_refuse_not_built(const json_t *submitted, stru
 /* The same for a path of a sweep and its values. */
 SV_MUST_CHECK enum sv_status jobs_refuse_axis_not_built(const char *path, const json_t *values,
                                                         struct sv_error *err);
+
+/* Checks what a trial is to explain, if anything, against its network and data set. */
+SV_MUST_CHECK enum sv_status jobs_explain_check(const struct jobs_trial_spec *spec,
+                                                const struct jobs_dataset *dataset,
+                                                struct sv_error *err);
 
 /* Decodes by a table; a field that is not known is SV_ERR_UNKNOWN_FIELD, any other mistake
  * SV_ERR_INVALID_FIELD. */

@@ -154,6 +154,7 @@ static int train(struct trial_link *link, const struct trial_start *start)
     } else {
         if (result->outcome != NN_TRAINING_PAUSED) {
             trial_say_results(link, start, result, &ground);
+            trial_say_explanations(link, start, result, &ground);
         }
         say_done(link, nn_training_outcome_text(result->outcome), result);
     }

@@ -10,6 +10,7 @@
 
 #include "core/base/cpu.h"
 #include "core/base/sha256.h"
+#include "core/explain/options.h"
 #include "core/metrics/custom.h"
 #include "core/network/freeze.h"
 #include "core/training/training.h"
@@ -59,6 +60,8 @@ struct trial_spec {
     struct nn_split_options split;
     struct nn_training_options training;
     int operators; /* enum nn_operators */
+    struct nn_explain_options explain;
+    bool explain_given;
     struct nn_custom_metric custom[NN_CUSTOM_MAX];
     size_t n_custom;
 };
@@ -112,6 +115,13 @@ void trial_say_sequences(struct trial_link *link, const struct trial_start *star
                          const struct nn_sequences *set);
 /* What the artefact of a network of sequences says beside its file. */
 json_t *trial_sequences_detail(const struct trial_ground *ground, uint64_t step);
+
+/* Makes what the spec asks to be explained, by the network that the run left, and sends it as an
+ * artefact (explain.c says its form). What cannot be made is said in the log: the trial is worth
+ * more than its pictures. */
+void trial_say_explanations(struct trial_link *link, const struct trial_start *start,
+                            const struct nn_training_result *result,
+                            const struct trial_ground *ground);
 
 struct trial_classes {
     const char *const *names;

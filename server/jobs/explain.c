@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The `explain` object of a job, checked before anything trains: an explanation that cannot be made
+ * is known from the network and the data set alone.
+ */
+#include <stdio.h>
+
+#include "server/jobs/spec_internal.h"
+
+static enum sv_status fail_below(const struct nn_error *nn, enum nn_status status,
+                                 struct sv_error *err)
+{
+    char pointer[96];
+    (void)snprintf(pointer, sizeof pointer, "/explain%.80s", nn->pointer);
+    return sv_fail_at(err,
+                      status == NN_ERR_NOT_SUPPORTED ? SV_ERR_NOT_SUPPORTED : SV_ERR_INVALID_FIELD,
+                      pointer, "%s", nn->text);
+}
+
+static bool has_part(const struct jobs_trial_spec *spec, const struct jobs_dataset *dataset,
+                     enum nn_part part)
+{
+    return part == NN_PART_TEST
+               ? dataset->test > 0 || spec->split.train + spec->split.validation < 1.0
+               : dataset->validation > 0 || spec->split.validation > 0;
+}
+
+static enum sv_status check_samples(const struct jobs_trial_spec *spec,
+                                    const struct jobs_dataset *dataset,
+                                    const struct nn_explain_plan *plan, struct sv_error *err)
+{
+    size_t count = dataset->train + dataset->validation + dataset->test;
+    if (!plan->by_item && !has_part(spec, dataset, plan->part)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/explain/part", "there is no %s part",
+                          nn_part_name(plan->part));
+    }
+    for (size_t i = 0; plan->by_item && i < plan->samples; i++) {
+        if (plan->items[i] >= count) {
+            char pointer[64];
+            jx_pointer_index("/explain/samples", i, pointer, sizeof pointer);
+            return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "the data set has %zu items",
+                              count);
+        }
+    }
+    return SV_OK;
+}
+
+enum sv_status jobs_explain_check(const struct jobs_trial_spec *spec,
+                                  const struct jobs_dataset *dataset, struct sv_error *err)
+{
+    const struct nn_network_bind bind = {.height = dataset->height,
+                                         .width = dataset->width,
+                                         .channels = dataset->channels,
+                                         .classes = dataset->classes};
+    struct nn_description *description = NULL;
+    struct nn_explain_plan plan;
+    struct nn_error nn = {0};
+    if (!spec->explain_given) {
+        return SV_OK;
+    }
+    if (nn_description_parse(spec->network, &description, &nn) != NN_OK) {
+        return SV_OK; /* what is wrong with the network is said where it is analysed */
+    }
+    enum nn_status status = nn_explain_plan(&spec->explain, description, &bind, &plan, &nn);
+    nn_description_destroy(description);
+    return status == NN_OK ? check_samples(spec, dataset, &plan, err)
+                           : fail_below(&nn, status, err);
+}
