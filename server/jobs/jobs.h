@@ -7,7 +7,7 @@
  *
  * A trial's resolved spec is all that its process needs beside file paths:
  *     {kind, network, weights, freeze, augmentation, data, split, seed, training, evaluation,
- *      operators, precision, limits, max_attempts, threads}
+ *      explain, operators, precision, limits, max_attempts, threads}
  * where weights is the SHA-256 of the weights it starts from, or null,
  * so it runs without its kind, and equal text means an equal trial.
  */
