@@ -3,10 +3,8 @@
  * POST /v1/weights/{id}/match: how weights would fit a network, from the names and shapes that were
  * kept at the import; no file is opened.
  */
-#include <stdlib.h>
+#include <stdio.h>
 
-#include "core/exchange/match.h"
-#include "core/network/network.h"
 #include "server/api/datasets_internal.h"
 #include "server/api/handlers_internal.h"
 #include "server/api/weights_internal.h"
@@ -138,25 +136,15 @@ static enum sv_status network_fail(enum nn_status status, const struct nn_error 
 static enum sv_status match(const struct match_body *body, const struct nn_network_bind *bound,
                             const json_t *list, json_t **out_report, struct sv_error *err)
 {
-    struct nn_description *description = NULL;
-    struct nn_match *found = NULL;
+    struct api_fit fit = {0};
     struct nn_error nn = {0};
-    struct nn_file_tensor *tensors = api_weights_shapes(list);
-    if (!tensors) {
-        return sv_fail(err, SV_ERR_INTERNAL, "the list of tensors cannot be read");
-    }
-    enum nn_status status = nn_description_parse(body->network, &description, &nn);
-    if (status == NN_OK) {
-        status = nn_match_description(description, bound, tensors, json_array_size(list),
-                                      (enum nn_match_head)body->head, &found, &nn);
-    }
+    enum nn_status status =
+        api_fit_begin(list, body->network, bound, (enum nn_match_head)body->head, &fit, &nn);
     enum sv_status st = status == NN_OK ? SV_OK : network_fail(status, &nn, err);
     if (st == SV_OK) {
-        *out_report = nn_match_json(found);
+        *out_report = nn_match_json(fit.match);
     }
-    nn_match_destroy(found);
-    nn_description_destroy(description);
-    free(tensors);
+    api_fit_end(&fit);
     return st;
 }
 

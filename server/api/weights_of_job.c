@@ -3,33 +3,11 @@
  * Weights as a job needs them: do they fit the network with a new head for the data set's classes?
  * From the names and shapes that were kept at the import; no file is opened.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "core/exchange/match.h"
-#include "core/network/network.h"
 #include "server/api/handlers_internal.h"
 #include "server/api/weights_internal.h"
-
-struct nn_file_tensor *api_weights_shapes(const json_t *list)
-{
-    size_t n = json_array_size(list);
-    struct nn_file_tensor *tensors = calloc(n + 1, sizeof *tensors);
-    for (size_t i = 0; tensors && i < n; i++) {
-        const json_t *row = json_array_get(list, i);
-        const json_t *shape = json_object_get(row, "shape");
-        tensors[i].name = json_string_value(json_object_get(row, "name"));
-        tensors[i].rank = json_array_size(shape);
-        if (!tensors[i].name || tensors[i].rank > NN_FILE_MAX_RANK) {
-            free(tensors);
-            return NULL;
-        }
-        for (size_t k = 0; k < tensors[i].rank; k++) {
-            tensors[i].shape[k] = (size_t)json_integer_value(json_array_get(shape, k));
-        }
-    }
-    return tensors;
-}
 
 static enum sv_status match(const struct store_weights *weights, const json_t *network,
                             const struct jobs_dataset *dataset, struct sv_error *err)
@@ -38,30 +16,19 @@ static enum sv_status match(const struct store_weights *weights, const json_t *n
                                          .width = dataset->width,
                                          .channels = dataset->channels,
                                          .classes = dataset->classes};
-    struct nn_description *description = NULL;
-    struct nn_match *found = NULL;
+    struct api_fit fit = {0};
     struct nn_error nn = {0};
     json_auto_t *list = api_document(weights->tensors);
-    struct nn_file_tensor *tensors = api_weights_shapes(list);
-    if (!tensors) {
-        return sv_fail(err, SV_ERR_INTERNAL, "the list of tensors cannot be read");
-    }
-    enum nn_status status = nn_description_parse(network, &description, &nn);
-    if (status == NN_OK) {
-        status = nn_match_description(description, &bind, tensors, json_array_size(list),
-                                      NN_MATCH_HEAD_REPLACED, &found, &nn);
-    }
+    enum nn_status status = api_fit_begin(list, network, &bind, NN_MATCH_HEAD_REPLACED, &fit, &nn);
     enum sv_status st = SV_OK;
     if (status != NN_OK) {
-        st = sv_fail(err, status == NN_ERR_MEMORY ? SV_ERR_INTERNAL : SV_ERR_INVALID_FIELD, "%s",
-                     nn.text);
-    } else if (!nn_match_is_loadable(found)) {
+        bool ours = status == NN_ERR_MEMORY || status == NN_ERR_CORRUPT;
+        st = sv_fail(err, ours ? SV_ERR_INTERNAL : SV_ERR_INVALID_FIELD, "%s", nn.text);
+    } else if (!nn_match_is_loadable(fit.match)) {
         st = sv_fail(err, SV_ERR_INVALID_FIELD, "the weights do not fit the network: %s",
-                     nn_match_text(found));
+                     nn_match_text(fit.match));
     }
-    nn_match_destroy(found);
-    nn_description_destroy(description);
-    free(tensors);
+    api_fit_end(&fit);
     return st;
 }
 
