@@ -190,3 +190,21 @@ int store_fixture_violations(const struct store_fixture *fixture)
     assert_true(rules > 20);
     return violations;
 }
+
+void store_world_open(struct store_world *world, struct test_postgres *postgres, size_t n_trials,
+                      int max_attempts)
+{
+    *world = (struct store_world){0};
+    store_fixture_open(&world->f, postgres);
+    store_fixture_worker(&world->f, world->worker);
+    store_fixture_dataset(&world->f, "fashion", world->dataset);
+    if (n_trials > 0) {
+        store_fixture_job(&world->f, world->dataset, n_trials, max_attempts, world->job);
+    }
+}
+
+void store_world_close(struct store_world *world)
+{
+    assert_int_equal(store_fixture_violations(&world->f), 0);
+    store_fixture_close(&world->f);
+}

@@ -48,4 +48,14 @@ void store_fixture_claim(struct store_fixture *fixture, const char *worker_id,
 /* Rows that tests/chaos/invariants.sql finds: 0 is right. Prints what it finds. */
 int store_fixture_violations(const struct store_fixture *fixture);
 
+/* A fixture with a worker, a data set and, when n_trials > 0, a job. */
+struct store_world {
+    struct store_fixture f;
+    char worker[SV_ID_SIZE], dataset[SV_ID_SIZE], job[SV_ID_SIZE];
+};
+void store_world_open(struct store_world *world, struct test_postgres *postgres, size_t n_trials,
+                      int max_attempts);
+/* Fails the test when an invariant does not hold. */
+void store_world_close(struct store_world *world);
+
 #endif

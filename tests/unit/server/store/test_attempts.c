@@ -18,26 +18,7 @@
 #include "server/store/workers.h"
 #include "tests/support/store_fixture.h"
 
-struct world {
-    struct store_fixture f;
-    char worker[SV_ID_SIZE], dataset[SV_ID_SIZE], job[SV_ID_SIZE];
-};
-
-static void open_world(struct world *w, void *postgres, size_t n_trials, int max_attempts)
-{
-    store_fixture_open(&w->f, postgres);
-    store_fixture_worker(&w->f, w->worker);
-    store_fixture_dataset(&w->f, "fashion", w->dataset);
-    store_fixture_job(&w->f, w->dataset, n_trials, max_attempts, w->job);
-}
-
-static void close_world(struct world *w)
-{
-    assert_int_equal(store_fixture_violations(&w->f), 0);
-    store_fixture_close(&w->f);
-}
-
-static struct store_trial get_trial(struct world *w, const struct store_claim *claim)
+static struct store_trial get_trial(struct store_world *w, const struct store_claim *claim)
 {
     struct store_trial trial = {0};
     assert_ok(&w->f, store_trial_get(w->f.store, &w->f.scope, claim->trial_id, &w->f.memory, &trial,
@@ -46,7 +27,7 @@ static struct store_trial get_trial(struct world *w, const struct store_claim *c
 }
 
 /* Points first..last of one metric, value = step / 8. */
-static void commit_steps(struct world *w, const struct store_claim *claim, const char *metric,
+static void commit_steps(struct store_world *w, const struct store_claim *claim, const char *metric,
                          int64_t first, int64_t last)
 {
     struct store_point *points = calloc((size_t)(last - first + 1), sizeof *points);
@@ -75,7 +56,7 @@ static struct store_checkpoint checkpoint_at(int64_t step)
     return checkpoint;
 }
 
-static void commit_checkpoint(struct world *w, const struct store_claim *claim, int64_t step)
+static void commit_checkpoint(struct store_world *w, const struct store_claim *claim, int64_t step)
 {
     struct store_checkpoint checkpoint = checkpoint_at(step);
     struct store_commit commit = {.checkpoint = &checkpoint};
@@ -104,7 +85,7 @@ static struct store_evaluation_new validation(void)
         .predictions = {SAMPLES, TRUTHS, PREDICTED, PROBABILITIES, 4}};
 }
 
-static enum sv_status end_with(struct world *w, const struct store_claim *claim,
+static enum sv_status end_with(struct store_world *w, const struct store_claim *claim,
                                enum store_outcome outcome, const char *error_class, char state[16])
 {
     struct store_evaluation_new evaluation = validation();
@@ -118,10 +99,10 @@ static enum sv_status end_with(struct world *w, const struct store_claim *claim,
 
 static void a_trial_completes_with_its_evaluation(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial t;
     char ended[16];
-    open_world(&w, *state, 1, 2);
+    store_world_open(&w, *state, 1, 2);
     store_fixture_claim(&w.f, w.worker, &t);
     assert_string_equal(t.kind, "solver_comparison");
     assert_string_equal(t.resolved, "{\"kind\": \"solver_comparison\"}");
@@ -146,7 +127,7 @@ static void a_trial_completes_with_its_evaluation(void **state)
     assert_ok(&w.f, end_with(&w, &t.claim, STORE_OUTCOME_COMPLETED, NULL, ended));
     assert_string_equal(ended, "completed");
     assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from metric_chunk"), 1);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* B12: whatever plan is chosen, one claim takes one row. */
@@ -155,8 +136,8 @@ static void b12_one_claim_takes_one_trial(void **state)
     static const char *const plans[] = {"enable_hashjoin = on",   "enable_hashjoin = off",
                                         "enable_mergejoin = off", "enable_nestloop = off",
                                         "enable_indexscan = off", "enable_material = off"};
-    struct world w;
-    open_world(&w, *state, 40, 2);
+    struct store_world w;
+    store_world_open(&w, *state, 40, 2);
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
         char sql[200];
         struct store_claimed_trial t;
@@ -173,11 +154,11 @@ static void b12_one_claim_takes_one_trial(void **state)
                          i + 1);
     }
     test_sql(w.f.conninfo, "alter database assay reset all");
-    close_world(&w);
+    store_world_close(&w);
 }
 
 struct claimer {
-    struct world *w;
+    struct store_world *w;
     int claimed;
 };
 
@@ -202,8 +183,8 @@ static void *claim_in_thread(void *arg)
 static void no_trial_is_claimed_twice(void **state)
 {
     enum { THREADS = 4, TRIALS = 60 };
-    struct world w;
-    open_world(&w, *state, TRIALS, 2);
+    struct store_world w;
+    store_world_open(&w, *state, TRIALS, 2);
     struct claimer claimers[THREADS];
     pthread_t threads[THREADS];
     int claimed = 0;
@@ -217,15 +198,15 @@ static void no_trial_is_claimed_twice(void **state)
     }
     assert_int_equal(claimed, TRIALS);
     assert_int_equal(test_sql_number(w.f.conninfo, "select max(fence) from trial"), 1);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* Claims at one moment do not pass the limit: each counts what the others took. */
 static void a_limit_holds_for_claims_at_once(void **state)
 {
     enum { THREADS = 4, ROUNDS = 15, LIMIT = 3 };
-    struct world w;
-    open_world(&w, *state, 8, 2 * ROUNDS);
+    struct store_world w;
+    store_world_open(&w, *state, 8, 2 * ROUNDS);
     test_sql(w.f.conninfo, "update project set max_running = 3");
     for (int round = 0; round < ROUNDS; round++) {
         struct claimer claimers[THREADS];
@@ -250,16 +231,16 @@ static void a_limit_holds_for_claims_at_once(void **state)
         assert_int_equal(reaped, LIMIT);
         test_sql(w.f.conninfo, "update trial set not_before = now()");
     }
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static void the_queue_has_an_order_and_a_limit(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial t;
     bool found = true;
     struct store_environment environment = {"b", "c", "i", "l", "p", 1};
-    open_world(&w, *state, 3, 2);
+    store_world_open(&w, *state, 3, 2);
     test_sql(w.f.conninfo, "update trial set priority = 5 where idx = 3;"
                            "update project set max_running = 2");
     store_fixture_claim(&w.f, w.worker, &t);
@@ -272,18 +253,18 @@ static void the_queue_has_an_order_and_a_limit(void **state)
     test_sql(w.f.conninfo, "update project set max_running = null");
     store_fixture_claim(&w.f, w.worker, &t);
     assert_int_equal(t.index, 2);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* B07: the lease runs out; the trial is queued again, and the lost attempt can write nothing. */
 static void b07_a_lost_lease_writes_nothing(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial first;
     struct store_claimed_trial second;
     char ended[16];
     size_t reaped = 9;
-    open_world(&w, *state, 1, 2);
+    store_world_open(&w, *state, 1, 2);
     store_fixture_claim(&w.f, w.worker, &first);
     commit_steps(&w, &first.claim, "training_loss", 1, 10);
     assert_ok(&w.f, store_reap(w.f.store, &reaped, &w.f.err));
@@ -313,16 +294,16 @@ static void b07_a_lost_lease_writes_nothing(void **state)
             assert_int_equal(second.attempt, 2);
         }
     }
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* B37: the last attempt dies; the trial fails, it does not hang. */
 static void b37_the_last_attempt_ends_as_worker_lost(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial t;
     size_t reaped = 0;
-    open_world(&w, *state, 1, 1);
+    store_world_open(&w, *state, 1, 1);
     store_fixture_claim(&w.f, w.worker, &t);
     test_sql(w.f.conninfo, "update trial set lease_until = now() - interval '1 s'");
     assert_ok(&w.f, store_reap(w.f.store, &reaped, &w.f.err));
@@ -336,12 +317,12 @@ static void b37_the_last_attempt_ends_as_worker_lost(void **state)
     assert_int_equal(attempts.n, 1);
     assert_string_equal(attempts.rows[0].outcome, "lost");
     assert_string_not_equal(attempts.rows[0].ended_at, "");
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static void *reap_in_thread(void *arg)
 {
-    struct world *w = arg;
+    struct store_world *w = arg;
     size_t reaped = 9;
     if (store_reap(w->f.store, &reaped, NULL) != SV_OK) {
         return arg;
@@ -349,7 +330,7 @@ static void *reap_in_thread(void *arg)
     return reaped == 0 ? NULL : arg;
 }
 
-static void wait_for_blocked(const struct world *w, int n)
+static void wait_for_blocked(const struct store_world *w, int n)
 {
     while (test_sql_number(w->f.conninfo, "select count(*) from pg_stat_activity where datname ="
                                           " current_database() and wait_event_type = 'Lock'") < n) {
@@ -360,10 +341,10 @@ static void wait_for_blocked(const struct world *w, int n)
 /* B10: the reaper has seen the expired lease when the trial completes; completed stays. */
 static void b10_what_completed_meanwhile_stays(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial t;
     char ended[16];
-    open_world(&w, *state, 1, 2);
+    store_world_open(&w, *state, 1, 2);
     store_fixture_claim(&w.f, w.worker, &t);
     test_sql(w.f.conninfo, "update trial set lease_until = now() - interval '1 s'");
     PGconn *barrier = PQconnectdb(w.f.conninfo); /* the reaper selects, then waits for this lock */
@@ -388,7 +369,7 @@ static void b10_what_completed_meanwhile_stays(void **state)
     assert_null(wrong);
     assert_string_equal(get_trial(&w, &t.claim).state, "completed");
     assert_ok(&w.f, end_with(&w, &t.claim, STORE_OUTCOME_COMPLETED, NULL, ended));
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static const struct store_move CANCEL_MOVES[] = {
@@ -399,10 +380,10 @@ static const struct store_verb CANCEL = {"cancel", STORE_WISH_CANCEL, CANCEL_MOV
 /* B11: a cancel before the end wins and nothing is kept; one after it is refused. */
 static void b11_cancel_or_complete(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial t;
     char ended[16];
-    open_world(&w, *state, 2, 2);
+    store_world_open(&w, *state, 2, 2);
     store_fixture_claim(&w.f, w.worker, &t);
     commit_steps(&w, &t.claim, "training_loss", 1, 10);
     commit_checkpoint(&w, &t.claim, 10);
@@ -418,11 +399,11 @@ static void b11_cancel_or_complete(void **state)
         &w.f, store_trial_apply(w.f.store, &w.f.scope, t.claim.trial_id, &CANCEL, NULL, &w.f.err),
         SV_ERR_WRONG_STATE);
     assert_string_equal(get_trial(&w, &t.claim).state, "completed");
-    close_world(&w);
+    store_world_close(&w);
 }
 
 struct canceller {
-    struct world *w;
+    struct store_world *w;
     const char *trial_id;
     enum sv_status status;
 };
@@ -437,8 +418,8 @@ static void *cancel_in_thread(void *arg)
 /* B11 as a race: both at once, many times; the two answers always tell the same story. */
 static void b11_as_a_race(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 12, 2);
+    struct store_world w;
+    store_world_open(&w, *state, 12, 2);
     for (int i = 0; i < 12; i++) {
         struct store_claimed_trial t;
         char ended[16];
@@ -452,12 +433,12 @@ static void b11_as_a_race(void **state)
         assert_int_equal(canceller.status, cancelled ? SV_OK : SV_ERR_WRONG_STATE);
         assert_string_equal(get_trial(&w, &t.claim).state, ended);
     }
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* Steps and values of a series as one text. */
-static void assert_series(struct world *w, const struct store_claim *claim, const char *metric,
-                          int64_t first, int64_t last)
+static void assert_series(struct store_world *w, const struct store_claim *claim,
+                          const char *metric, int64_t first, int64_t last)
 {
     struct store_series_list list;
     struct store_series_query query = {.metrics = &metric, .n_metrics = 1, .after_step = -1};
@@ -476,10 +457,10 @@ static void assert_series(struct world *w, const struct store_claim *claim, cons
 /* B13, B14: steps 81 to 95 are told again after a resume at 80: accepted, and none stands twice. */
 static void b13_b14_a_resumed_attempt_tells_its_steps_again(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial t;
     size_t reaped;
-    open_world(&w, *state, 1, 3);
+    store_world_open(&w, *state, 1, 3);
     store_fixture_claim(&w.f, w.worker, &t);
     commit_steps(&w, &t.claim, "training_loss", 1, 60);
     commit_steps(&w, &t.claim, "training_loss", 61, 80);
@@ -509,16 +490,16 @@ static void b13_b14_a_resumed_attempt_tells_its_steps_again(void **state)
     assert_series(&w, &t.claim, "training_loss", 1, 33);
     assert_ok(&w.f, store_attempt_resume(w.f.store, &t.claim, 0, false, &w.f.err));
     assert_series(&w, &t.claim, "training_loss", 1, 0);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* A batch sent again, whole or in part, changes nothing. */
 static void points_are_never_doubled(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial t;
     size_t skipped = 0;
-    open_world(&w, *state, 1, 2);
+    store_world_open(&w, *state, 1, 2);
     store_fixture_claim(&w.f, w.worker, &t);
     struct store_point points[] = {{"a", 1, 0.125}, {"b", 1, 7}, {"a", 2, 0.25}, {"a", 3, 0.375}};
     struct store_commit commit = {.points = points, .n_points = 4};
@@ -535,7 +516,7 @@ static void points_are_never_doubled(void **state)
     assert_status(&w.f, store_attempt_commit(w.f.store, &t.claim, &commit, NULL, &w.f.err),
                   SV_ERR_INVALID_FIELD);
     test_sql(w.f.conninfo, "update trial set step = 4");
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* The count of attempts begins anew when one gets further than any before it; else it runs out. */
@@ -546,8 +527,8 @@ static void progress_earns_attempts(void **state)
         int attempt;        /* at its claim */
         const char *state;  /* after its crash */
     } rounds[] = {{10, 1, "queued"}, {20, 2, "queued"}, {0, 2, "failed"}};
-    struct world w;
-    open_world(&w, *state, 1, 2);
+    struct store_world w;
+    store_world_open(&w, *state, 1, 2);
     for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; i++) {
         struct store_claimed_trial t;
         char ended[16];
@@ -560,7 +541,7 @@ static void progress_earns_attempts(void **state)
         assert_ok(&w.f, end_with(&w, &t.claim, STORE_OUTCOME_FAILED, "crashed", ended));
         assert_string_equal(ended, rounds[i].state);
     }
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static void only_crashes_are_tried_again(void **state)
@@ -571,8 +552,8 @@ static void only_crashes_are_tried_again(void **state)
                  {"timeout", "failed"},       {"internal", "failed"}, {"crashed", "queued"},
                  {"worker_lost", "queued"}};
     enum { N = sizeof cases / sizeof cases[0] };
-    struct world w;
-    open_world(&w, *state, N, 2);
+    struct store_world w;
+    store_world_open(&w, *state, N, 2);
     for (size_t i = 0; i < N; i++) {
         struct store_claimed_trial t;
         char ended[16];
@@ -586,33 +567,33 @@ static void only_crashes_are_tried_again(void **state)
             assert_string_equal(trial.error_text, "it went wrong");
         }
     }
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static void a_released_trial_loses_no_attempt(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial t;
     char ended[16];
-    open_world(&w, *state, 1, 1);
+    store_world_open(&w, *state, 1, 1);
     for (int i = 0; i < 3; i++) {
         store_fixture_claim(&w.f, w.worker, &t);
         assert_int_equal(t.attempt, 1);
         assert_ok(&w.f, end_with(&w, &t.claim, STORE_OUTCOME_RELEASED, NULL, ended));
         assert_string_equal(ended, "queued");
     }
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* Two checkpoints stay, and the last one that has a copy. */
 static void old_checkpoints_go(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial t;
     struct store_checkpoint_list list;
     char blob[SV_ID_SIZE];
     char sql[300];
-    open_world(&w, *state, 1, 2);
+    store_world_open(&w, *state, 1, 2);
     store_fixture_claim(&w.f, w.worker, &t);
     sv_id_make(blob);
     (void)snprintf(sql, sizeof sql,
@@ -634,21 +615,21 @@ static void old_checkpoints_go(void **state)
     assert_int_equal(list.rows[1].step, 40);
     assert_int_equal(list.rows[2].step, 20);
     assert_string_equal(list.rows[2].blob_id, blob);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* A new instance on the same data directory: the dead one's trials come back at once, those of a
  * living one stay, and one whose connection was cut takes its lock again. */
 static void a_dead_instance_gives_its_trials_back(void **state)
 {
-    struct world w;
+    struct store_world w;
     char node[SV_ID_SIZE];
     struct store_instance *dead = NULL;
     struct store_instance *alive = NULL;
     struct store_instance *next = NULL;
     struct store_claimed_trial t;
     size_t reaped = 0;
-    open_world(&w, *state, 2, 2);
+    store_world_open(&w, *state, 2, 2);
     sv_id_make(node);
     struct store_worker_info info = {node, "host", "build", "type", "avx2", "cpu", 1, 2};
     assert_ok(&w.f, store_instance_open(w.f.store, &info, &dead, &reaped, &w.f.err));
@@ -673,7 +654,7 @@ static void a_dead_instance_gives_its_trials_back(void **state)
     store_instance_close(dead);
     store_instance_close(alive);
     store_instance_close(next);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 int main(void)

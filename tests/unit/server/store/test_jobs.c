@@ -14,35 +14,14 @@
 #include "server/store/trials.h"
 #include "tests/support/store_fixture.h"
 
-struct world {
-    struct store_fixture f;
-    char worker[SV_ID_SIZE], dataset[SV_ID_SIZE], job[SV_ID_SIZE];
-};
-
-static void open_world(struct world *w, void *postgres, size_t n_trials)
-{
-    store_fixture_open(&w->f, postgres);
-    store_fixture_worker(&w->f, w->worker);
-    store_fixture_dataset(&w->f, "fashion", w->dataset);
-    if (n_trials > 0) {
-        store_fixture_job(&w->f, w->dataset, n_trials, 2, w->job);
-    }
-}
-
-static void close_world(struct world *w)
-{
-    assert_int_equal(store_fixture_violations(&w->f), 0);
-    store_fixture_close(&w->f);
-}
-
-static struct store_job get_job(struct world *w)
+static struct store_job get_job(struct store_world *w)
 {
     struct store_job job = {0};
     assert_ok(&w->f, store_job_get(w->f.store, &w->f.scope, w->job, &w->f.memory, &job, &w->f.err));
     return job;
 }
 
-static struct store_trial_list list_trials(struct world *w, enum store_trial_sort sort)
+static struct store_trial_list list_trials(struct store_world *w, enum store_trial_sort sort)
 {
     struct store_trial_list list = {0};
     struct store_trial_filter filter = {.job_id = w->job, .discarded = -1, .sort = sort};
@@ -54,8 +33,8 @@ static struct store_trial_list list_trials(struct world *w, enum store_trial_sor
 
 static void a_job_comes_back_as_submitted(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 3);
+    struct store_world w;
+    store_world_open(&w, *state, 3, 2);
     struct store_job job = get_job(&w);
     assert_string_equal(job.submitted, "{\"kind\":   \"solver_comparison\"}");
     assert_string_equal(job.state, "queued");
@@ -86,7 +65,7 @@ static void a_job_comes_back_as_submitted(void **state)
         SV_ERR_NOT_FOUND);
     assert_status(&w.f, store_job_get(w.f.store, &other, w.job, &w.f.memory, &job, &w.f.err),
                   SV_ERR_NOT_FOUND);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static struct store_job_new small_job(const char *dataset_id)
@@ -114,8 +93,8 @@ static struct store_job_new small_job(const char *dataset_id)
 
 static void idempotency_keys(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 0);
+    struct store_world w;
+    store_world_open(&w, *state, 0, 2);
     struct store_job_new job = small_job(w.dataset);
     struct store_idempotency key = {.key = "k1", .digest = {1}};
     struct store_created first;
@@ -134,11 +113,11 @@ static void idempotency_keys(void **state)
     assert_int_equal(back.n_labels, 3);
     assert_string_equal(back.labels[1], "ü{}\",");
     assert_string_equal(back.labels[2], "");
-    close_world(&w);
+    store_world_close(&w);
 }
 
 struct submitter {
-    struct world *w;
+    struct store_world *w;
     enum sv_status status;
     struct store_created created;
 };
@@ -157,8 +136,8 @@ static void *submit_in_thread(void *arg)
 static void b15_one_key_makes_one_job(void **state)
 {
     enum { N = 12 };
-    struct world w;
-    open_world(&w, *state, 0);
+    struct store_world w;
+    store_world_open(&w, *state, 0, 2);
     struct submitter submitters[N];
     pthread_t threads[N];
     for (int i = 0; i < N; i++) {
@@ -173,13 +152,13 @@ static void b15_one_key_makes_one_job(void **state)
     }
     assert_int_equal(made, 1);
     assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from job"), 1);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static void a_job_needs_a_ready_data_set(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 0);
+    struct store_world w;
+    store_world_open(&w, *state, 0, 2);
     char missing[SV_ID_SIZE];
     sv_id_make(missing);
     struct store_created created;
@@ -190,7 +169,7 @@ static void a_job_needs_a_ready_data_set(void **state)
     job.dataset_id = "nonsense";
     assert_status(&w.f, store_job_submit(w.f.store, &w.f.scope, &job, NULL, &created, &w.f.err),
                   SV_ERR_NOT_FOUND);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* ---- verbs ---- */
@@ -218,14 +197,14 @@ static const struct store_move STOP_MOVES[] = {
     {"running", STORE_REQUESTED, "running", STORE_OF_ALL}};
 static const struct store_verb STOP = {"stop", STORE_WISH_STOP, STOP_MOVES, 2};
 
-static struct store_trial get_trial(struct world *w, const char *id)
+static struct store_trial get_trial(struct store_world *w, const char *id)
 {
     struct store_trial trial = {0};
     assert_ok(&w->f, store_trial_get(w->f.store, &w->f.scope, id, &w->f.memory, &trial, &w->f.err));
     return trial;
 }
 
-static enum store_effect apply(struct world *w, const char *id, const struct store_verb *verb)
+static enum store_effect apply(struct store_world *w, const char *id, const struct store_verb *verb)
 {
     enum store_effect effect;
     assert_ok(&w->f, store_trial_apply(w->f.store, &w->f.scope, id, verb, &effect, &w->f.err));
@@ -234,8 +213,8 @@ static enum store_effect apply(struct world *w, const char *id, const struct sto
 
 static void a_queued_trial_is_cancelled_at_once(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 2);
+    struct store_world w;
+    store_world_open(&w, *state, 2, 2);
     struct store_trial_list list = list_trials(&w, STORE_TRIALS_BY_INDEX);
     const char *id = list.rows[0].id;
     int64_t revision = get_job(&w).revision;
@@ -254,13 +233,13 @@ static void a_queued_trial_is_cancelled_at_once(void **state)
     assert_string_equal(get_trial(&w, id).state, "queued");
     assert_status(&w.f, store_trial_apply(w.f.store, &w.f.scope, w.job, &PAUSE, NULL, &w.f.err),
                   SV_ERR_NOT_FOUND);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static void a_running_trial_is_asked(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 1);
+    struct store_world w;
+    store_world_open(&w, *state, 1, 2);
     struct store_claimed_trial claimed;
     store_fixture_claim(&w.f, w.worker, &claimed);
     const char *id = claimed.claim.trial_id;
@@ -276,14 +255,14 @@ static void a_running_trial_is_asked(void **state)
     assert_ok(&w.f,
               store_heartbeat(w.f.store, w.worker, 60000, &claimed.claim, 1, &control, &w.f.err));
     assert_false(control.pause_requested);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* A paused trial that is stopped goes back to the queue, and its claim knows why. */
 static void a_paused_trial_can_be_stopped(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 1);
+    struct store_world w;
+    store_world_open(&w, *state, 1, 2);
     struct store_claimed_trial claimed;
     char ended[16];
     store_fixture_claim(&w.f, w.worker, &claimed);
@@ -296,13 +275,13 @@ static void a_paused_trial_can_be_stopped(void **state)
     assert_int_equal(apply(&w, claimed.claim.trial_id, &STOP), STORE_CHANGED);
     store_fixture_claim(&w.f, w.worker, &claimed);
     assert_true(claimed.stop_requested);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static void verbs_of_a_job_count_what_they_meet(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 5);
+    struct store_world w;
+    store_world_open(&w, *state, 5, 2);
     struct store_claimed_trial claimed;
     struct store_applied applied;
     store_fixture_claim(&w.f, w.worker, &claimed);
@@ -313,14 +292,14 @@ static void verbs_of_a_job_count_what_they_meet(void **state)
     assert_ok(&w.f, store_job_apply(w.f.store, &w.f.scope, w.job, &RESTART, &applied, &w.f.err));
     assert_int_equal(applied.changed, 4);
     assert_int_equal(applied.refused, 1);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* A held job starts nothing, whatever happens to its trials meanwhile. */
 static void a_held_job_starts_nothing(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 2);
+    struct store_world w;
+    store_world_open(&w, *state, 2, 2);
     struct store_claimed_trial claimed;
     bool found = true;
     struct store_environment environment = {"b", "c", "i", "l", "p", 1};
@@ -334,13 +313,13 @@ static void a_held_job_starts_nothing(void **state)
     assert_false(found);
     assert_ok(&w.f, store_job_hold(w.f.store, &w.f.scope, w.job, false, &w.f.err));
     store_fixture_claim(&w.f, w.worker, &claimed);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static void patches(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 1);
+    struct store_world w;
+    store_world_open(&w, *state, 1, 2);
     static const char *const labels[] = {"x"};
     int64_t revision = get_job(&w).revision;
     struct store_job_patch patch = {.name = "new name", .archived = -1, .if_revision = revision};
@@ -373,14 +352,14 @@ static void patches(void **state)
     assert_ok(&w.f, store_trials_list(w.f.store, &w.f.scope, &filter, &page, &w.f.memory, &list,
                                       &w.f.err));
     assert_int_equal(list.n, 0);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* Every order, in pages of 2, meets every row once; filters that are nonsense are refused. */
 static void lists_page_through_everything(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 5);
+    struct store_world w;
+    store_world_open(&w, *state, 5, 2);
     test_sql(w.f.conninfo,
              "update trial set headline_value = case idx when 1 then 0.5 when 2 then 0.25 when 4"
              " then 0.5 end, started_at = case when idx > 2 then now() - idx * interval '1 s' end");

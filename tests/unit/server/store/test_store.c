@@ -21,27 +21,6 @@
 #include "tests/support/proxy.h"
 #include "tests/support/store_fixture.h"
 
-struct world {
-    struct store_fixture f;
-    char worker[SV_ID_SIZE], dataset[SV_ID_SIZE], job[SV_ID_SIZE];
-};
-
-static void open_world(struct world *w, void *postgres, size_t n_trials)
-{
-    store_fixture_open(&w->f, postgres);
-    store_fixture_worker(&w->f, w->worker);
-    store_fixture_dataset(&w->f, "fashion", w->dataset);
-    if (n_trials > 0) {
-        store_fixture_job(&w->f, w->dataset, n_trials, 2, w->job);
-    }
-}
-
-static void close_world(struct world *w)
-{
-    assert_int_equal(store_fixture_violations(&w->f), 0);
-    store_fixture_close(&w->f);
-}
-
 static struct store *open_store(const char *conninfo, size_t max, int lock_timeout_ms)
 {
     struct store_options options = {
@@ -51,7 +30,7 @@ static struct store *open_store(const char *conninfo, size_t max, int lock_timeo
     return store;
 }
 
-static void terminate_all(const struct world *w)
+static void terminate_all(const struct store_world *w)
 {
     test_sql(w->f.conninfo, "select pg_terminate_backend(pid) from pg_stat_activity where datname"
                             " = current_database() and pid <> pg_backend_pid()");
@@ -60,9 +39,9 @@ static void terminate_all(const struct world *w)
 /* Idle connections die unseen; the next calls do not notice. */
 static void terminated_sessions_are_replaced(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_job job;
-    open_world(&w, *state, 1);
+    store_world_open(&w, *state, 1, 2);
     for (int i = 0; i < 3; i++) {
         assert_ok(&w.f, store_check(w.f.store, &w.f.err));
         terminate_all(&w);
@@ -74,15 +53,15 @@ static void terminated_sessions_are_replaced(void **state)
     store_pool_counters(w.f.store, &counters);
     assert_true(counters.retries >= 4);
     assert_int_equal(counters.busy, 0);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* Away: every call says so without waiting for it. Back: the pool heals itself. */
 static void a_database_that_is_away_fails_at_once(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_job job;
-    open_world(&w, *state, 1);
+    store_world_open(&w, *state, 1, 2);
     test_postgres_stop(w.f.postgres, SIGINT);
     int64_t begin_ms = sv_clock_monotonic_ms();
     for (int i = 0; i < 50; i++) {
@@ -98,7 +77,7 @@ static void a_database_that_is_away_fails_at_once(void **state)
         st = store_check(w.f.store, &w.f.err);
     }
     assert_ok(&w.f, st);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static enum sv_status write_and_refuse(struct store_conn *conn, void *ctx, struct sv_error *err)
@@ -113,20 +92,20 @@ static enum sv_status write_and_refuse(struct store_conn *conn, void *ctx, struc
 /* The database has no objection, the callback has: nothing of it stays. */
 static void a_refused_transaction_leaves_nothing(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 1);
+    struct store_world w;
+    store_world_open(&w, *state, 1, 2);
     assert_status(&w.f, store_tx_run(w.f.store, "refuse", write_and_refuse, w.job, &w.f.err),
                   SV_ERR_WRONG_STATE);
     assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from job where notes = 'half'"),
                      0);
     assert_ok(&w.f, store_check(w.f.store, &w.f.err));
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static void a_lock_that_is_not_free_is_tried_again(void **state)
 {
-    struct world w;
-    open_world(&w, *state, 1);
+    struct store_world w;
+    store_world_open(&w, *state, 1, 2);
     struct store *store = open_store(w.f.conninfo, 2, 30);
     PGconn *holder = PQconnectdb(w.f.conninfo);
     PQclear(PQexec(holder, "begin; select 1 from job for update"));
@@ -140,7 +119,7 @@ static void a_lock_that_is_not_free_is_tried_again(void **state)
     PQfinish(holder);
     assert_ok(&w.f, store_job_patch(store, &w.f.scope, w.job, &patch, &w.f.err));
     store_close(store);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 struct holder {
@@ -160,9 +139,9 @@ static void *patch_in_thread(void *arg)
 
 static void a_full_pool_says_so(void **state)
 {
-    struct world w;
+    struct store_world w;
     pthread_t thread;
-    open_world(&w, *state, 1);
+    store_world_open(&w, *state, 1, 2);
     struct store *store = open_store(w.f.conninfo, 1, 20000);
     PGconn *lock = PQconnectdb(w.f.conninfo);
     PQclear(PQexec(lock, "begin; select 1 from job for update"));
@@ -178,7 +157,7 @@ static void a_full_pool_says_so(void **state)
     (void)pthread_join(thread, NULL);
     assert_int_equal(holder.status, SV_OK);
     store_close(store);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* ---- answers that get lost ---- */
@@ -187,10 +166,10 @@ static void a_full_pool_says_so(void **state)
  * Then the COMMIT itself is lost: the call succeeds as well. */
 static void lost_commits_are_told_apart(void **state)
 {
-    struct world w;
+    struct store_world w;
     char conninfo[TEST_CONNINFO_SIZE];
     char ended[16];
-    open_world(&w, *state, 0);
+    store_world_open(&w, *state, 0, 2);
     struct test_proxy *proxy = test_proxy_start(w.f.postgres, "assay", conninfo);
     struct store *direct = w.f.store;
     w.f.store = open_store(conninfo, 4, 0);
@@ -242,7 +221,7 @@ static void lost_commits_are_told_apart(void **state)
     store_close(w.f.store);
     w.f.store = direct;
     test_proxy_stop(proxy);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* ---- events ---- */
@@ -263,10 +242,10 @@ static enum store_heard hear(struct store_listener *listener, struct store_chang
 /* B09: the listening session is terminated; it listens again, says so, and hears the next. */
 static void b09_a_listener_comes_back(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_listener *listener = NULL;
     struct store_change change;
-    open_world(&w, *state, 0);
+    store_world_open(&w, *state, 0, 2);
     assert_ok(&w.f, store_listener_open(w.f.store, &listener, &w.f.err));
     assert_int_equal(hear(listener, &change, TEST_PATIENCE_MS), STORE_HEARD_CONNECTED);
     store_fixture_job(&w.f, w.dataset, 1, 2, w.job);
@@ -294,16 +273,16 @@ static void b09_a_listener_comes_back(void **state)
     (void)close(fds[0]);
     (void)close(fds[1]);
     store_listener_close(listener);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static void events_tell_the_story_in_order(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial t;
     char ended[16];
     int64_t before = 0;
-    open_world(&w, *state, 0);
+    store_world_open(&w, *state, 0, 2);
     assert_ok(&w.f, store_events_latest(w.f.store, &w.f.scope, &before, &w.f.err));
     store_fixture_job(&w.f, w.dataset, 1, 1, w.job);
     store_fixture_claim(&w.f, w.worker, &t);
@@ -330,15 +309,15 @@ static void events_tell_the_story_in_order(void **state)
     assert_ok(&w.f, store_events_read(w.f.store, &w.f.scope, NULL, second, 100, &w.f.memory, &list,
                                       &w.f.err));
     assert_true(list.gap);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 static void revisions_fill_a_map(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_page page = {.limit = 2};
     size_t n = 0;
-    open_world(&w, *state, 1);
+    store_world_open(&w, *state, 1, 2);
     store_fixture_job(&w.f, w.dataset, 1, 1, w.job);
     do {
         struct store_change_list list;
@@ -354,11 +333,11 @@ static void revisions_fill_a_map(void **state)
     assert_ok(&w.f, store_revisions_read(w.f.store, "2999-01-01T00:00:00Z", &page, &w.f.memory,
                                          &list, &w.f.err));
     assert_int_equal(list.n, 0);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 struct toucher {
-    struct world *w;
+    struct store_world *w;
     int n;
 };
 
@@ -377,13 +356,13 @@ static void *touch_in_thread(void *arg)
 static void event_ids_rise_in_order_of_commit(void **state)
 {
     enum { THREADS = 4 };
-    struct world w;
+    struct store_world w;
     struct toucher touchers[THREADS];
     pthread_t threads[THREADS];
     int64_t first = 0;
     int64_t last = 0;
     int64_t seen = 0;
-    open_world(&w, *state, 1);
+    store_world_open(&w, *state, 1, 2);
     assert_ok(&w.f, store_revision_get(w.f.store, &w.f.scope, STORE_SUBJECT_JOB, w.job, &first,
                                        &w.f.err));
     assert_ok(&w.f, store_events_latest(w.f.store, &w.f.scope, &last, &w.f.err));
@@ -407,16 +386,16 @@ static void event_ids_rise_in_order_of_commit(void **state)
                                        &w.f.err));
     assert_int_equal(revision, first + 20L * THREADS);
     assert_int_equal(seen, 20L * THREADS);
-    close_world(&w);
+    store_world_close(&w);
 }
 
 /* A migration by another process changes the type of a column that a prepared statement reads. */
 static void prepared_statements_outlive_a_change_of_the_schema(void **state)
 {
-    struct world w;
+    struct store_world w;
     struct store_claimed_trial t;
     struct store_checkpoint_list list;
-    open_world(&w, *state, 1);
+    store_world_open(&w, *state, 1, 2);
     store_fixture_claim(&w.f, w.worker, &t);
     assert_ok(&w.f, store_checkpoints_for_claim(w.f.store, &t.claim, &w.f.memory, &list, &w.f.err));
     test_sql(w.f.conninfo, "alter table checkpoint alter column epoch type bigint");
@@ -425,7 +404,7 @@ static void prepared_statements_outlive_a_change_of_the_schema(void **state)
     test_sql(w.f.conninfo, "alter table checkpoint alter column epoch type integer");
     assert_ok(&w.f, st);
     assert_ok(&w.f, store_checkpoints_for_claim(w.f.store, &t.claim, &w.f.memory, &list, &w.f.err));
-    close_world(&w);
+    store_world_close(&w);
 }
 
 int main(void)
