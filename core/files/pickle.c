@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stack machine: one small function an opcode, in a table. An opcode that is not in the table
- * is refused. Every count comes from the bytes at hand, so a pickle of n bytes makes at most n
- * values; the limits below stop it earlier.
+ * The stack machine (its stack: pickle_stack.c): one small function an opcode, in a table. An
+ * opcode that is not in the table is refused. Every count comes from the bytes at hand, so a pickle
+ * of n bytes makes at most n values; the limits below stop it earlier.
  */
 #include "core/files/pickle_internal.h"
 
@@ -11,110 +11,9 @@
 
 enum {
     MEMO_MAX = 1 << 21,
-    STACK_MAX = 1 << 20,
     NAME_BYTES = 128,
     PROTOCOL_MAX = 2,
 };
-
-/* ---- bytes and stack ---- */
-
-static enum nn_status take(struct nn_pickle *p, size_t n, const unsigned char **out,
-                           struct nn_error *err)
-{
-    if (n > p->size - p->at) {
-        return nn_fail(err, NN_ERR_INVALID, "the pickle ends within an opcode");
-    }
-    *out = p->bytes + p->at;
-    p->at += n;
-    return NN_OK;
-}
-
-/* A little-endian number of n <= 8 bytes. */
-static enum nn_status take_number(struct nn_pickle *p, size_t n, uint64_t *out,
-                                  struct nn_error *err)
-{
-    const unsigned char *bytes = NULL;
-    enum nn_status status = take(p, n, &bytes, err);
-    if (status != NN_OK) {
-        return status;
-    }
-    *out = 0;
-    for (size_t i = n; i-- > 0;) {
-        *out = *out << 8 | bytes[i];
-    }
-    return NN_OK;
-}
-
-static enum nn_status push(struct nn_pickle *p, uint32_t value, struct nn_error *err)
-{
-    enum nn_status status =
-        nn_pickle_grow(&p->stack, sizeof *p->stack, p->n_stack, &p->room_stack, STACK_MAX, err);
-    if (status == NN_OK) {
-        p->stack[p->n_stack++] = value;
-    }
-    return status;
-}
-
-static enum nn_status push_new(struct nn_pickle *p, struct nn_pickle_value value,
-                               struct nn_error *err)
-{
-    uint32_t number = 0;
-    enum nn_status status = nn_pickle_add(p, &value, &number, err);
-    return status == NN_OK ? push(p, number, err) : status;
-}
-
-static enum nn_status empty_stack(struct nn_error *err)
-{
-    return nn_fail(err, NN_ERR_INVALID, "the pickle takes a value that is not there");
-}
-
-static enum nn_status pop(struct nn_pickle *p, uint32_t *out, struct nn_error *err)
-{
-    if (p->n_stack == 0 || p->values[p->stack[p->n_stack - 1]].kind == NN_PICKLE_MARK) {
-        return empty_stack(err);
-    }
-    *out = p->stack[--p->n_stack];
-    return NN_OK;
-}
-
-/* Position on the stack of the first value behind the last mark. */
-static enum nn_status find_mark(const struct nn_pickle *p, size_t *out, struct nn_error *err)
-{
-    size_t i = p->n_stack;
-    while (i > 0 && p->values[p->stack[i - 1]].kind != NN_PICKLE_MARK) {
-        i--;
-    }
-    if (i == 0) {
-        return empty_stack(err);
-    }
-    *out = i;
-    return NN_OK;
-}
-
-/* Position of the last n values, none of them a mark. */
-static enum nn_status find_last(const struct nn_pickle *p, size_t n, size_t *out,
-                                struct nn_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (i >= p->n_stack || p->values[p->stack[p->n_stack - 1 - i]].kind == NN_PICKLE_MARK) {
-            return empty_stack(err);
-        }
-    }
-    *out = p->n_stack - n;
-    return NN_OK;
-}
-
-/* The value at a place of the stack, which must be of the kind. */
-static enum nn_status container_at(const struct nn_pickle *p, size_t place,
-                                   enum nn_pickle_kind kind, uint32_t *out, struct nn_error *err)
-{
-    if (place >= p->n_stack || p->values[p->stack[place]].kind != kind) {
-        return nn_fail(err, NN_ERR_INVALID, "the pickle fills something that is no %s",
-                       kind == NN_PICKLE_DICT ? "dictionary" : "list");
-    }
-    *out = p->stack[place];
-    return NN_OK;
-}
 
 /* ---- opcodes ---- */
 
@@ -124,7 +23,7 @@ static enum nn_status op_protocol(struct nn_pickle *p, unsigned char op, struct 
 {
     uint64_t version = 0;
     (void)op;
-    enum nn_status status = take_number(p, 1, &version, err);
+    enum nn_status status = nn_pickle_take_number(p, 1, &version, err);
     if (status == NN_OK && version > PROTOCOL_MAX) {
         return nn_fail(err, NN_ERR_NOT_SUPPORTED,
                        "pickles of protocol %d are not read; torch.save writes protocol 2",
@@ -136,23 +35,23 @@ static enum nn_status op_protocol(struct nn_pickle *p, unsigned char op, struct 
 static enum nn_status op_mark(struct nn_pickle *p, unsigned char op, struct nn_error *err)
 {
     (void)op;
-    return push(p, 0, err);
+    return nn_pickle_push(p, 0, err);
 }
 
 static enum nn_status op_constant(struct nn_pickle *p, unsigned char op, struct nn_error *err)
 {
     switch (op) {
     case 'N':
-        return push(p, 1, err);
+        return nn_pickle_push(p, 1, err);
     case ']':
-        return push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_LIST}, err);
+        return nn_pickle_push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_LIST}, err);
     case '}':
-        return push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_DICT}, err);
+        return nn_pickle_push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_DICT}, err);
     case ')':
-        return push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_TUPLE}, err);
+        return nn_pickle_push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_TUPLE}, err);
     default:
-        return push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_BOOL, .boolean = op == 0x88},
-                        err);
+        return nn_pickle_push_new(
+            p, (struct nn_pickle_value){.kind = NN_PICKLE_BOOL, .boolean = op == 0x88}, err);
     }
 }
 
@@ -160,10 +59,15 @@ static enum nn_status op_constant(struct nn_pickle *p, unsigned char op, struct 
 static enum nn_status op_integer(struct nn_pickle *p, unsigned char op, struct nn_error *err)
 {
     uint64_t number = 0;
-    enum nn_status status = take_number(p, op == 'J' ? 4 : op == 'M' ? 2 : 1, &number, err);
+    enum nn_status status = nn_pickle_take_number(p,
+                                                  op == 'J'   ? 4
+                                                  : op == 'M' ? 2
+                                                              : 1,
+                                                  &number, err);
     int64_t value = op == 'J' ? (int64_t)(int32_t)(uint32_t)number : (int64_t)number;
     return status == NN_OK
-               ? push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_INT, .integer = value}, err)
+               ? nn_pickle_push_new(
+                     p, (struct nn_pickle_value){.kind = NN_PICKLE_INT, .integer = value}, err)
                : status;
 }
 
@@ -173,23 +77,24 @@ static enum nn_status op_long(struct nn_pickle *p, unsigned char op, struct nn_e
     uint64_t n = 0;
     const unsigned char *bytes = NULL;
     (void)op;
-    enum nn_status status = take_number(p, 1, &n, err);
+    enum nn_status status = nn_pickle_take_number(p, 1, &n, err);
     if (status == NN_OK) {
-        status = take(p, (size_t)n, &bytes, err);
+        status = nn_pickle_take(p, (size_t)n, &bytes, err);
     }
     if (status != NN_OK) {
         return status;
     }
     if (n > 8) {
         const struct nn_pickle_text text = {(const char *)bytes, (size_t)n};
-        return push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_TEXT, .text = text}, err);
+        return nn_pickle_push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_TEXT, .text = text},
+                                  err);
     }
     uint64_t value = n > 0 && bytes[n - 1] >= 128 ? UINT64_MAX : 0;
     for (size_t i = (size_t)n; i-- > 0;) {
         value = value << 8 | bytes[i];
     }
-    return push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_INT, .integer = (int64_t)value},
-                    err);
+    return nn_pickle_push_new(
+        p, (struct nn_pickle_value){.kind = NN_PICKLE_INT, .integer = (int64_t)value}, err);
 }
 
 /* BINFLOAT: big endian. */
@@ -199,7 +104,7 @@ static enum nn_status op_real(struct nn_pickle *p, unsigned char op, struct nn_e
     uint64_t bits = 0;
     struct nn_pickle_value value = {.kind = NN_PICKLE_REAL};
     (void)op;
-    enum nn_status status = take(p, 8, &bytes, err);
+    enum nn_status status = nn_pickle_take(p, 8, &bytes, err);
     if (status != NN_OK) {
         return status;
     }
@@ -207,7 +112,7 @@ static enum nn_status op_real(struct nn_pickle *p, unsigned char op, struct nn_e
         bits = bits << 8 | bytes[i];
     }
     memcpy(&value.real, &bits, sizeof bits);
-    return push_new(p, value, err);
+    return nn_pickle_push_new(p, value, err);
 }
 
 /* BINUNICODE and BINSTRING (4 bytes of length), SHORT_BINSTRING (1). */
@@ -215,15 +120,16 @@ static enum nn_status op_text(struct nn_pickle *p, unsigned char op, struct nn_e
 {
     uint64_t n = 0;
     const unsigned char *bytes = NULL;
-    enum nn_status status = take_number(p, op == 'U' ? 1 : 4, &n, err);
+    enum nn_status status = nn_pickle_take_number(p, op == 'U' ? 1 : 4, &n, err);
     if (status == NN_OK) {
-        status = take(p, (size_t)n, &bytes, err);
+        status = nn_pickle_take(p, (size_t)n, &bytes, err);
     }
     if (status != NN_OK) {
         return status;
     }
     const struct nn_pickle_text text = {(const char *)bytes, (size_t)n};
-    return push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_TEXT, .text = text}, err);
+    return nn_pickle_push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_TEXT, .text = text},
+                              err);
 }
 
 /* Moves what lies on the stack from `from` on into a container. */
@@ -249,8 +155,8 @@ static enum nn_status op_tuple(struct nn_pickle *p, unsigned char op, struct nn_
     const struct nn_pickle_value empty = {.kind = NN_PICKLE_TUPLE};
     size_t from = 0;
     uint32_t tuple = 0;
-    enum nn_status status =
-        op == 't' ? find_mark(p, &from, err) : find_last(p, (size_t)op - 0x84, &from, err);
+    enum nn_status status = op == 't' ? nn_pickle_find_mark(p, &from, err)
+                                      : nn_pickle_find_last(p, (size_t)op - 0x84, &from, err);
     if (status == NN_OK) {
         status = nn_pickle_add(p, &empty, &tuple, err);
     }
@@ -260,7 +166,7 @@ static enum nn_status op_tuple(struct nn_pickle *p, unsigned char op, struct nn_
     if (status == NN_OK && op == 't') {
         p->n_stack--; /* the mark */
     }
-    return status == NN_OK ? push(p, tuple, err) : status;
+    return status == NN_OK ? nn_pickle_push(p, tuple, err) : status;
 }
 
 /* APPENDS and SETITEMS: from the mark on, into what lies before it. */
@@ -269,9 +175,9 @@ static enum nn_status op_fill(struct nn_pickle *p, unsigned char op, struct nn_e
     size_t from = 0;
     uint32_t container = 0;
     enum nn_pickle_kind kind = op == 'u' ? NN_PICKLE_DICT : NN_PICKLE_LIST;
-    enum nn_status status = find_mark(p, &from, err);
+    enum nn_status status = nn_pickle_find_mark(p, &from, err);
     if (status == NN_OK) {
-        status = container_at(p, from >= 2 ? from - 2 : SIZE_MAX, kind, &container, err);
+        status = nn_pickle_container_at(p, from >= 2 ? from - 2 : SIZE_MAX, kind, &container, err);
     }
     if (status == NN_OK) {
         status = move_items(p, container, from, err);
@@ -286,9 +192,9 @@ static enum nn_status op_fill_one(struct nn_pickle *p, unsigned char op, struct 
     size_t from = 0;
     uint32_t container = 0;
     enum nn_pickle_kind kind = op == 's' ? NN_PICKLE_DICT : NN_PICKLE_LIST;
-    enum nn_status status = find_last(p, op == 's' ? 2 : 1, &from, err);
+    enum nn_status status = nn_pickle_find_last(p, op == 's' ? 2 : 1, &from, err);
     if (status == NN_OK) {
-        status = container_at(p, from > 0 ? from - 1 : SIZE_MAX, kind, &container, err);
+        status = nn_pickle_container_at(p, from > 0 ? from - 1 : SIZE_MAX, kind, &container, err);
     }
     return status == NN_OK ? move_items(p, container, from, err) : status;
 }
@@ -297,12 +203,12 @@ static enum nn_status op_fill_one(struct nn_pickle *p, unsigned char op, struct 
 static enum nn_status op_put(struct nn_pickle *p, unsigned char op, struct nn_error *err)
 {
     uint64_t key = 0;
-    enum nn_status status = take_number(p, op == 'q' ? 1 : 4, &key, err);
+    enum nn_status status = nn_pickle_take_number(p, op == 'q' ? 1 : 4, &key, err);
     if (status != NN_OK) {
         return status;
     }
     if (p->n_stack == 0 || p->stack[p->n_stack - 1] == 0) {
-        return empty_stack(err);
+        return nn_pickle_empty(err);
     }
     if (key > p->n_memo + 1) { /* Python 3 counts from 0, Python 2 from 1 */
         return nn_fail(err, NN_ERR_INVALID, "the pickle numbers its values with gaps");
@@ -323,14 +229,14 @@ static enum nn_status op_put(struct nn_pickle *p, unsigned char op, struct nn_er
 static enum nn_status op_get(struct nn_pickle *p, unsigned char op, struct nn_error *err)
 {
     uint64_t key = 0;
-    enum nn_status status = take_number(p, op == 'h' ? 1 : 4, &key, err);
+    enum nn_status status = nn_pickle_take_number(p, op == 'h' ? 1 : 4, &key, err);
     if (status != NN_OK) {
         return status;
     }
     if (key >= p->n_memo || p->memo[key] == 0) {
         return nn_fail(err, NN_ERR_INVALID, "the pickle asks for a value it never kept");
     }
-    return push(p, p->memo[key], err);
+    return nn_pickle_push(p, p->memo[key], err);
 }
 
 static enum nn_status take_line(struct nn_pickle *p, struct nn_pickle_text *out,
@@ -375,7 +281,8 @@ static enum nn_status op_global(struct nn_pickle *p, unsigned char op, struct nn
     }
     const struct nn_pickle_name *found = nn_pickle_name_find(module, name);
     if (found) {
-        return push_new(p, (struct nn_pickle_value){.kind = NN_PICKLE_NAME, .name = found}, err);
+        return nn_pickle_push_new(
+            p, (struct nn_pickle_value){.kind = NN_PICKLE_NAME, .name = found}, err);
     }
     name_text(module, texts[0]);
     name_text(name, texts[1]);
@@ -388,25 +295,25 @@ static enum nn_status op_reduce(struct nn_pickle *p, unsigned char op, struct nn
 {
     uint32_t arguments = 0, callable = 0, made = 0;
     (void)op;
-    enum nn_status status = pop(p, &arguments, err);
+    enum nn_status status = nn_pickle_pop(p, &arguments, err);
     if (status == NN_OK) {
-        status = pop(p, &callable, err);
+        status = nn_pickle_pop(p, &callable, err);
     }
     if (status == NN_OK) {
         status = nn_pickle_reduce(p, callable, arguments, &made, err);
     }
-    return status == NN_OK ? push(p, made, err) : status;
+    return status == NN_OK ? nn_pickle_push(p, made, err) : status;
 }
 
 static enum nn_status op_persistent(struct nn_pickle *p, unsigned char op, struct nn_error *err)
 {
     uint32_t id = 0, made = 0;
     (void)op;
-    enum nn_status status = pop(p, &id, err);
+    enum nn_status status = nn_pickle_pop(p, &id, err);
     if (status == NN_OK) {
         status = nn_pickle_persistent(p, id, &made, err);
     }
-    return status == NN_OK ? push(p, made, err) : status;
+    return status == NN_OK ? nn_pickle_push(p, made, err) : status;
 }
 
 /* BUILD gives an OrderedDict its attributes (_metadata of a module): dropped. */
@@ -414,9 +321,9 @@ static enum nn_status op_build(struct nn_pickle *p, unsigned char op, struct nn_
 {
     uint32_t state = 0, object = 0;
     (void)op;
-    enum nn_status status = pop(p, &state, err);
-    return status == NN_OK ? container_at(p, p->n_stack > 0 ? p->n_stack - 1 : SIZE_MAX,
-                                          NN_PICKLE_DICT, &object, err)
+    enum nn_status status = nn_pickle_pop(p, &state, err);
+    return status == NN_OK ? nn_pickle_container_at(p, p->n_stack > 0 ? p->n_stack - 1 : SIZE_MAX,
+                                                    NN_PICKLE_DICT, &object, err)
                            : status;
 }
 
@@ -454,7 +361,7 @@ static enum nn_status run(struct nn_pickle *p, struct nn_error *err)
                                "opcode 0x%02x of the pickle is none that state dicts use", op);
     }
     if (status == NN_OK) {
-        status = pop(p, &p->root, err);
+        status = nn_pickle_pop(p, &p->root, err);
     }
     if (status == NN_OK && p->n_stack > 0) {
         return nn_fail(err, NN_ERR_INVALID, "the pickle leaves values over");

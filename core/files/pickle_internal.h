@@ -131,4 +131,34 @@ NN_MUST_CHECK enum nn_status nn_pickle_reduce(struct nn_pickle *pickle, uint32_t
 NN_MUST_CHECK enum nn_status nn_pickle_persistent(struct nn_pickle *pickle, uint32_t id,
                                                   uint32_t *out, struct nn_error *err);
 
+/* ---- for the opcodes (pickle_stack.c); all NN_ERR_INVALID for what no pickle does ---- */
+
+/* The next n bytes, and a little-endian number of n <= 8 of them. */
+NN_MUST_CHECK enum nn_status nn_pickle_take(struct nn_pickle *pickle, size_t n,
+                                            const unsigned char **out, struct nn_error *err);
+NN_MUST_CHECK enum nn_status nn_pickle_take_number(struct nn_pickle *pickle, size_t n,
+                                                   uint64_t *out, struct nn_error *err);
+
+NN_MUST_CHECK enum nn_status nn_pickle_push(struct nn_pickle *pickle, uint32_t value,
+                                            struct nn_error *err);
+/* Pushes a value that is added first. */
+NN_MUST_CHECK enum nn_status nn_pickle_push_new(struct nn_pickle *pickle,
+                                                struct nn_pickle_value value, struct nn_error *err);
+/* Anything but a mark. */
+NN_MUST_CHECK enum nn_status nn_pickle_pop(struct nn_pickle *pickle, uint32_t *out,
+                                           struct nn_error *err);
+/* The error of a stack with too little on it. */
+enum nn_status nn_pickle_empty(struct nn_error *err);
+
+/* Position on the stack of the first value behind the last mark. */
+NN_MUST_CHECK enum nn_status nn_pickle_find_mark(const struct nn_pickle *pickle, size_t *out,
+                                                 struct nn_error *err);
+/* Position of the last n values, none of them a mark. */
+NN_MUST_CHECK enum nn_status nn_pickle_find_last(const struct nn_pickle *pickle, size_t n,
+                                                 size_t *out, struct nn_error *err);
+/* The value at a place of the stack, which must be of the kind. */
+NN_MUST_CHECK enum nn_status nn_pickle_container_at(const struct nn_pickle *pickle, size_t place,
+                                                    enum nn_pickle_kind kind, uint32_t *out,
+                                                    struct nn_error *err);
+
 #endif
