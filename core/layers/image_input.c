@@ -86,23 +86,10 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
     status = status == NN_OK ? check_side(options->width, b->width, "width", issue) : status;
     status =
         status == NN_OK ? check_side(options->channels, b->channels, "channels", issue) : status;
-    if (status != NN_OK) {
-        return status;
-    }
-    struct nn_layer_plan plan = {.out = {options->height > 0 ? options->height : b->height,
-                                         options->width > 0 ? options->width : b->width,
-                                         options->channels > 0 ? options->channels : b->channels}};
-    if (plan.out.height == 0 || plan.out.width == 0 || plan.out.channels == 0) {
-        *out = (struct nn_layer_plan){0}; /* unknown until there is a data set */
-        return NN_OK;
-    }
-    if (nn_input_normalisation(layer, bind) == NN_NORMALISATION_ZSCORE) {
-        status = nn_normalisation_plan(&options->normalisation, "channels", bind, &plan, issue);
-    }
-    if (status == NN_OK) {
-        *out = plan;
-    }
-    return status;
+    const struct nn_shape shape = {options->height > 0 ? options->height : b->height,
+                                   options->width > 0 ? options->width : b->width,
+                                   options->channels > 0 ? options->channels : b->channels};
+    return status == NN_OK ? nn_input_plan(layer, shape, "channels", bind, out, issue) : status;
 }
 
 const struct nn_layer_kind nn_kind_image_input = {

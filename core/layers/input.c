@@ -18,9 +18,10 @@ enum nn_normalisation nn_input_normalisation(const struct nn_layer *input,
     return bound ? bind->normalisation : (enum nn_normalisation)options_of(input)->normalisation;
 }
 
-enum nn_status nn_normalisation_plan(const struct nn_normalisation_options *options,
-                                     const char *what, const struct nn_network_bind *bind,
-                                     struct nn_layer_plan *plan, struct nn_layer_issue *issue)
+/* The parameters of a zscore normalisation. */
+static enum nn_status plan_zscore(const struct nn_normalisation_options *options, const char *what,
+                                  const struct nn_network_bind *bind, struct nn_layer_plan *plan,
+                                  struct nn_layer_issue *issue)
 {
     size_t channels = plan->out.channels;
     size_t n_mean = options->mean.count;
@@ -41,6 +42,25 @@ enum nn_status nn_normalisation_plan(const struct nn_normalisation_options *opti
     plan->parameters[1].described = described;
     plan->n_parameters = 2;
     return NN_OK;
+}
+
+enum nn_status nn_input_plan(const struct nn_layer *layer, struct nn_shape shape, const char *what,
+                             const struct nn_network_bind *bind, struct nn_layer_plan *out,
+                             struct nn_layer_issue *issue)
+{
+    struct nn_layer_plan plan = {.out = shape};
+    enum nn_status status = NN_OK;
+    if (shape.height == 0 || shape.width == 0 || shape.channels == 0) {
+        *out = (struct nn_layer_plan){0}; /* unknown until there is a data set */
+        return NN_OK;
+    }
+    if (nn_input_normalisation(layer, bind) == NN_NORMALISATION_ZSCORE) {
+        status = plan_zscore(options_of(layer), what, bind, &plan, issue);
+    }
+    if (status == NN_OK) {
+        *out = plan;
+    }
+    return status;
 }
 
 static void fill(nn_real *value, size_t n, const struct jx_reals *list, double fallback)

@@ -63,16 +63,12 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
     const struct options *options = layer->options;
     enum nn_status status = check_data(options->features, bind, issue);
     size_t features = options->features > 0 ? options->features : (bind ? bind->features : 0);
-    struct nn_layer_plan plan = {.out = {1, 1, features}, .sequence = true};
-    if (status == NN_OK && features == 0) {
-        *out = (struct nn_layer_plan){0}; /* unknown until there is a data set */
-        return NN_OK;
-    }
-    if (status == NN_OK && nn_input_normalisation(layer, bind) == NN_NORMALISATION_ZSCORE) {
-        status = nn_normalisation_plan(&options->normalisation, "features", bind, &plan, issue);
+    if (status == NN_OK) {
+        status =
+            nn_input_plan(layer, (struct nn_shape){1, 1, features}, "features", bind, out, issue);
     }
     if (status == NN_OK) {
-        *out = plan;
+        out->sequence = features > 0;
     }
     return status;
 }

@@ -73,10 +73,11 @@ struct nn_normalisation_options {
     struct jx_reals mean, std;
 };
 
-/* The parameters of a zscore normalisation of so many channels, called `what` in refusals. */
-enum nn_status nn_normalisation_plan(const struct nn_normalisation_options *options,
-                                     const char *what, const struct nn_network_bind *bind,
-                                     struct nn_layer_plan *plan, struct nn_layer_issue *issue);
+/* Plan of an input of this shape, all 0 where an extent is not known: with the parameters of its
+ * normalisation, called `what` in refusals. */
+enum nn_status nn_input_plan(const struct nn_layer *layer, struct nn_shape shape, const char *what,
+                             const struct nn_network_bind *bind, struct nn_layer_plan *out,
+                             struct nn_layer_issue *issue);
 
 /* clang-format off */
 #define NN_STATISTIC_FIELD(owner, member, field, least, most, text)                                       \
