@@ -133,16 +133,30 @@ static enum sv_status cut_page(struct sql_rows *rows, const struct store_shape *
     return store_memory_check(memory, err);
 }
 
+enum sv_status store_read_page(struct store *store, const char *sql, struct sql_params *params,
+                               const struct store_shape *shape, const struct store_page *page,
+                               struct store_memory *memory, struct store_rows *out_rows,
+                               struct sv_error *err)
+{
+    struct sql_rows rows = {0};
+    struct store_rows found = {0};
+    enum sv_status st = store_query(store, sql, params, &rows, err);
+    if (st == SV_OK) {
+        st = cut_page(&rows, shape, page->limit, memory, &found, err);
+    }
+    if (st == SV_OK) {
+        *out_rows = found;
+    }
+    return st;
+}
+
 enum sv_status store_list_read(struct store *store, const struct store_resource *resource,
                                const struct store_listing *listing, struct store_memory *memory,
                                struct store_rows *out_rows, struct sv_error *err)
 {
     char sql[SQL_BYTES];
     const struct store_order *order = &resource->orders[listing->sort];
-    size_t limit = listing->page->limit;
     struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_rows found = {0};
     int n = snprintf(sql, sizeof sql,
                      "select r.number, (%s)::text, %s from (select r.* from %s r where %s and"
                      " (not $2::boolean or ($3::bigint is not null and $4::text is not distinct"
@@ -156,17 +170,11 @@ enum sv_status store_list_read(struct store *store, const struct store_resource 
     if (st != SV_OK) {
         return st;
     }
-    st = store_query(store, sql, &params, &rows, err);
+    st = store_read_page(store, sql, &params, &resource->row, listing->page, memory, out_rows, err);
     if (st == SV_ERR_INVALID_FIELD) {
         return listing->page->cursor ? bad_cursor(err)
                                      : sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "",
                                                          "a filter has a value that cannot be");
-    }
-    if (st == SV_OK) {
-        st = cut_page(&rows, &resource->row, limit, memory, &found, err);
-    }
-    if (st == SV_OK) {
-        *out_rows = found;
     }
     return st;
 }

@@ -59,7 +59,14 @@ SV_MUST_CHECK enum sv_status store_read_rows(struct store *store, const char *sq
                                              const struct store_shape *shape,
                                              struct store_memory *memory,
                                              struct store_rows *out_rows, struct sv_error *err);
-/* The same for a statement of at most one row; SV_ERR_NOT_FOUND with `what` when there is none. */
+/* A page of them: the statement is given one row more than the page has, and its rows begin with
+ * the number and the key (text or null) of a cursor. */
+SV_MUST_CHECK enum sv_status
+store_read_page(struct store *store, const char *sql, struct sql_params *params,
+                const struct store_shape *shape, const struct store_page *page,
+                struct store_memory *memory, struct store_rows *out_rows, struct sv_error *err);
+/* As store_read_rows for a statement of at most one row; SV_ERR_NOT_FOUND with `what` when there is
+ * none. */
 SV_MUST_CHECK enum sv_status store_read_row(struct store *store, const char *sql,
                                             struct sql_params *params,
                                             const struct store_shape *shape, const char *what,

@@ -8,15 +8,17 @@
 /* The number of a prediction is its place in the evaluation; chunks before the cursor's are not
  * unfolded. */
 static const char PREDICTIONS[] =
-    "select p.n * 8192::bigint + x.i, x.sample, x.truth, x.predicted, x.probability from"
+    "select p.n * 8192::bigint + x.i, null::text, x.sample, x.truth, x.predicted, x.probability "
+    "from"
     " prediction_chunk p, unnest(p.samples, p.truths, p.predicted, p.probabilities) with ordinality"
     " as x (sample, truth, predicted, probability, i) where p.trial_id = $1 and p.part = $2 and p.n"
     " >= $3::bigint / 8192 and p.n * 8192::bigint + x.i > $3 and ($4::integer < 0 or x.truth = $4)"
     " and ($5::integer < 0 or x.predicted = $5) and ($6::integer < 0 or (x.truth <> x.predicted) ="
     " ($6 = 1)) order by p.n, x.i limit $7";
 
-static void read_prediction(struct sql_reader *r, struct store_prediction *out)
+static void read_prediction(struct sql_reader *r, void *row)
 {
+    struct store_prediction *out = row;
     out->sample = sql_read_int(r);
     out->truth = (int32_t)sql_read_int(r);
     out->predicted = (int32_t)sql_read_int(r);
@@ -29,10 +31,10 @@ enum sv_status store_predictions_list(struct store *store, const struct store_sc
                                       const struct store_page *page, struct store_memory *memory,
                                       struct store_prediction_list *out_list, struct sv_error *err)
 {
+    static const struct store_shape SHAPE = {sizeof(struct store_prediction), read_prediction};
     struct store_cursor cursor = {0};
     struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_prediction_list list = {0};
+    struct store_rows found;
     enum sv_status st = store_trial_exists(store, scope, trial_id, err);
     if (st == SV_OK) {
         st = store_page_begin(page, memory, &cursor, err);
@@ -47,25 +49,21 @@ enum sv_status store_predictions_list(struct store *store, const struct store_sc
     sql_int(&params, filter->predicted);
     sql_int(&params, filter->wrong);
     sql_int(&params, (int64_t)page->limit + 1);
-    st = store_query(store, PREDICTIONS, &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, page->limit, sizeof *list.rows);
-    for (int i = 0; list.rows && i < rows.n && list.n < page->limit; i++) {
-        struct sql_reader r = {.rows = &rows, .row = i, .memory = memory};
-        int64_t number = sql_read_int(&r);
-        read_prediction(&r, &list.rows[list.n++]);
-        if (list.n == page->limit && rows.n > i + 1) {
-            list.next = store_cursor_make(memory, number, NULL);
-        }
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    st = store_read_page(store, PREDICTIONS, &params, &SHAPE, page, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_prediction_list){found.rows, found.n, found.next};
     }
     return st;
+}
+
+static void read_line(struct sql_reader *r, void *row)
+{
+    struct store_logged_line *out = row;
+    out->n = sql_read_int(r);
+    out->fence = sql_read_int(r);
+    out->level = sql_read_text(r);
+    out->text = sql_read_text(r);
+    sql_read_time(r, out->created_at);
 }
 
 enum sv_status store_log_read(struct store *store, const struct store_scope *scope,
@@ -73,10 +71,10 @@ enum sv_status store_log_read(struct store *store, const struct store_scope *sco
                               struct store_memory *memory, struct store_log_list *out_list,
                               struct sv_error *err)
 {
+    static const struct store_shape SHAPE = {sizeof(struct store_logged_line), read_line};
     struct store_cursor cursor = {0};
     struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_log_list list = {0};
+    struct store_rows found;
     enum sv_status st = store_trial_exists(store, scope, trial_id, err);
     if (st == SV_OK) {
         st = store_page_begin(page, memory, &cursor, err);
@@ -87,30 +85,13 @@ enum sv_status store_log_read(struct store *store, const struct store_scope *sco
     sql_text(&params, trial_id);
     sql_int(&params, cursor.number);
     sql_int(&params, (int64_t)page->limit + 1);
-    st = store_query(store,
-                     "select n, fence, level, line, rfc3339(created_at) from trial_log where"
-                     " trial_id = $1 and n > $2 order by n limit $3",
-                     &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, page->limit, sizeof *list.rows);
-    for (int i = 0; list.rows && i < rows.n && list.n < page->limit; i++) {
-        struct sql_reader r = {.rows = &rows, .row = i, .memory = memory};
-        struct store_logged_line *line = &list.rows[list.n++];
-        line->n = sql_read_int(&r);
-        line->fence = sql_read_int(&r);
-        line->level = sql_read_text(&r);
-        line->text = sql_read_text(&r);
-        sql_read_time(&r, line->created_at);
-        if (list.n == page->limit && rows.n > i + 1) {
-            list.next = store_cursor_make(memory, line->n, NULL);
-        }
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    st = store_read_page(
+        store,
+        "select n, null::text, n, fence, level, line, rfc3339(created_at) from trial_log where"
+        " trial_id = $1 and n > $2 order by n limit $3",
+        &params, &SHAPE, page, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_log_list){found.rows, found.n, found.next};
     }
     return st;
 }

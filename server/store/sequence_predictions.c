@@ -68,8 +68,9 @@ enum sv_status store_sequence_predictions_write(struct store_conn *conn,
 
 /* ---- reading ---- */
 
-static void read_sequence(struct sql_reader *r, struct store_sequence_prediction *out)
+static void read_sequence(struct sql_reader *r, void *row)
 {
+    struct store_sequence_prediction *out = row;
     size_t n = 0;
     out->sample = sql_read_int(r);
     out->name = sql_read_text(r);
@@ -82,7 +83,7 @@ static void read_sequence(struct sql_reader *r, struct store_sequence_prediction
 
 /* Arrays of one sequence alone: a page of them could be any size. */
 static const char SEQUENCES[] =
-    "select p.n, p.sample, p.name, p.length, p.targets[cardinality(p.targets)],"
+    "select p.n, null::text, p.sample, p.name, p.length, p.targets[cardinality(p.targets)],"
     " p.predicted[cardinality(p.predicted)], case when $4::bigint < 0 then '{}' else p.targets end,"
     " case when $4 < 0 then '{}' else p.predicted end from sequence_prediction p where p.trial_id"
     " = $1 and p.part = $2 and p.n > $3 and ($4 < 0 or p.sample = $4) order by p.n limit $5";
@@ -94,10 +95,11 @@ enum sv_status store_sequence_predictions_list(struct store *store, const struct
                                                struct store_sequence_prediction_list *out_list,
                                                struct sv_error *err)
 {
+    static const struct store_shape SHAPE = {sizeof(struct store_sequence_prediction),
+                                             read_sequence};
     struct store_cursor cursor = {0};
     struct sql_params params = {0};
-    struct sql_rows rows = {0};
-    struct store_sequence_prediction_list list = {0};
+    struct store_rows found;
     enum sv_status st = store_trial_exists(store, scope, trial_id, err);
     if (st == SV_OK) {
         st = store_page_begin(page, memory, &cursor, err);
@@ -110,23 +112,9 @@ enum sv_status store_sequence_predictions_list(struct store *store, const struct
     sql_int(&params, cursor.number);
     sql_int(&params, sample);
     sql_int(&params, (int64_t)page->limit + 1);
-    st = store_query(store, SEQUENCES, &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    list.rows = store_memory_array(memory, page->limit, sizeof *list.rows);
-    for (int i = 0; list.rows && i < rows.n && list.n < page->limit; i++) {
-        struct sql_reader r = {.rows = &rows, .row = i, .memory = memory};
-        int64_t number = sql_read_int(&r);
-        read_sequence(&r, &list.rows[list.n++]);
-        if (list.n == page->limit && rows.n > i + 1) {
-            list.next = store_cursor_make(memory, number, NULL);
-        }
-    }
-    sql_rows_clear(&rows);
-    st = store_memory_check(memory, err);
+    st = store_read_page(store, SEQUENCES, &params, &SHAPE, page, memory, &found, err);
     if (st == SV_OK) {
-        *out_list = list;
+        *out_list = (struct store_sequence_prediction_list){found.rows, found.n, found.next};
     }
     return st;
 }
