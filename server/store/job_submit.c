@@ -20,18 +20,18 @@ struct submission {
     struct store_created created;
 };
 
-/* The data set is held against deletion until the transaction ends. */
-static enum sv_status check_dataset(struct store_conn *conn, const struct submission *s,
-                                    struct sv_error *err)
+/* What is said of an asset that the job cannot use. */
+struct asset_words {
+    const char *pointer, *none, *not_ready;
+};
+
+/* Runs a statement whose one row, if any, tells whether an asset is ready. */
+static enum sv_status expect_ready(struct store_conn *conn, const char *sql,
+                                   struct sql_params *params, const struct asset_words *words,
+                                   struct sv_error *err)
 {
-    struct sql_params params = {0};
     struct sql_rows rows = {0};
-    sql_text(&params, s->job->dataset_id);
-    sql_text(&params, s->scope->project_id);
-    enum sv_status st = sql_run(conn,
-                                "select state = 'ready' from dataset where id = $1 and"
-                                " project_id = $2 for key share",
-                                &params, &rows, err);
+    enum sv_status st = sql_run(conn, sql, params, &rows, err);
     if (st != SV_OK) {
         return st;
     }
@@ -40,10 +40,25 @@ static enum sv_status check_dataset(struct store_conn *conn, const struct submis
     bool ready = found && sql_read_bool(&reader);
     sql_rows_clear(&rows);
     if (!found) {
-        return sv_fail_at(err, SV_ERR_NOT_FOUND, "/dataset", "no such data set");
+        return sv_fail_at(err, SV_ERR_NOT_FOUND, words->pointer, "%s", words->none);
     }
     return ready ? SV_OK
-                 : sv_fail_at(err, SV_ERR_WRONG_STATE, "/dataset", "the data set is not ready");
+                 : sv_fail_at(err, SV_ERR_WRONG_STATE, words->pointer, "%s", words->not_ready);
+}
+
+/* The data set is held against deletion until the transaction ends. */
+static enum sv_status check_dataset(struct store_conn *conn, const struct submission *s,
+                                    struct sv_error *err)
+{
+    static const struct asset_words WORDS = {"/dataset", "no such data set",
+                                             "the data set is not ready"};
+    struct sql_params params = {0};
+    sql_text(&params, s->job->dataset_id);
+    sql_text(&params, s->scope->project_id);
+    return expect_ready(conn,
+                        "select state = 'ready' from dataset where id = $1 and"
+                        " project_id = $2 for key share",
+                        &params, &WORDS, err);
 }
 
 static enum sv_status ensure_experiment(struct store_conn *conn, struct submission *s,
@@ -119,30 +134,19 @@ static enum sv_status insert_weights(struct store_conn *conn, const struct submi
                                      struct sv_error *err)
 {
     const struct store_job_weights *weights = &s->job->weights[i];
+    static const struct asset_words WORDS = {"/weights", "no such weights",
+                                             "the weights are not ready"};
     struct sql_params params = {0};
-    struct sql_rows rows = {0};
     sql_text(&params, s->id);
     sql_text(&params, weights->network);
     sql_text(&params, weights->weights_id);
     sql_text(&params, s->scope->project_id);
-    enum sv_status st = sql_run(
+    return expect_ready(
         conn,
         "with w as materialized (select id, state from weights where id = $3 and project_id = $4"
         " for key share), i as (insert into job_weights (job_id, network, weights_id, project_id)"
         " select $1, $2, w.id, $4 from w where w.state = 'ready') select state = 'ready' from w",
-        &params, &rows, err);
-    if (st != SV_OK) {
-        return st;
-    }
-    struct sql_reader reader = {.rows = &rows};
-    bool found = rows.n > 0;
-    bool ready = found && sql_read_bool(&reader);
-    sql_rows_clear(&rows);
-    if (!found) {
-        return sv_fail_at(err, SV_ERR_NOT_FOUND, "/weights", "no such weights");
-    }
-    return ready ? SV_OK
-                 : sv_fail_at(err, SV_ERR_WRONG_STATE, "/weights", "the weights are not ready");
+        &params, &WORDS, err);
 }
 
 /* One column of the trials as an array parameter. */
