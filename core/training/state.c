@@ -123,7 +123,13 @@ static enum nn_status values_make(struct nn_training_state *state, struct nn_err
         return NN_OK;
     }
     struct nn_safetensors *file = NULL;
-    enum nn_status status = nn_safetensors_open(state->setup->initial_weights, NULL, &file, err);
+    enum nn_status status = NN_OK;
+    if (state->setup->initial_head == NN_MATCH_HEAD_REPLACED) {
+        status = nn_values_new_head(state, err);
+    }
+    if (status == NN_OK) {
+        status = nn_safetensors_open(state->setup->initial_weights, NULL, &file, err);
+    }
     if (status == NN_OK) {
         status = nn_exchange_load(state->network, file, state->setup->initial_head, NULL, err);
         nn_safetensors_close(file);

@@ -97,6 +97,9 @@ void nn_state_deinit(struct nn_training_state *state);
 size_t nn_values_count(const struct nn_network *network);
 void nn_values_get(const struct nn_network *network, nn_real *out);
 void nn_values_set(struct nn_network *network, const nn_real *values);
+/* First values of a head that is made new beside trained layers; its bias is zero already. */
+NN_MUST_CHECK enum nn_status nn_values_new_head(const struct nn_training_state *state,
+                                                struct nn_error *err);
 bool nn_values_finite(const struct nn_training_state *state);
 
 /* --- points.c --- */

@@ -5,6 +5,7 @@
  */
 #include "tests/support/cmocka_all.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +216,38 @@ static void a_factor_is_a_factor(void **state)
     run_record_deinit(&b);
 }
 
+/* A new head starts small whatever its size, and from the seed. */
+static void a_new_head_starts_small(void **state)
+{
+    static const struct nn_layer_factor NOTHING[] = {{"*", 0, 1}};
+    struct run_record a, b;
+    struct run_plan plan = transfer_plan();
+    (void)state;
+    plan.factors = NOTHING;
+    plan.n_factors = 1;
+    run_do(&a, &target, &plan);
+    plan.seed = 6;
+    run_do(&b, &target, &plan);
+    assert_int_equal(a.status, NN_OK);
+    assert_false(is_same(&a, &b, "fc.weight"));
+    struct nn_safetensors *file = NULL;
+    assert_int_equal(nn_safetensors_open_bytes(a.network, a.network_size, NULL, &file, NULL),
+                     NN_OK);
+    const struct nn_file_tensor *weight = nn_safetensors_find(file, "fc.weight");
+    nn_real values[2 * 6 * 36];
+    double squares = 0;
+    assert_int_equal(weight->count, 2 * 6 * 36);
+    nn_file_tensor_read(weight, values);
+    for (size_t i = 0; i < weight->count; i++) {
+        squares += (double)values[i] * (double)values[i];
+    }
+    double deviation = sqrt(squares / (double)weight->count); /* 0.01 within 4 deviations of it */
+    assert_true(deviation > 0.0086 && deviation < 0.0114);
+    nn_safetensors_close(file);
+    run_record_deinit(&a);
+    run_record_deinit(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +257,7 @@ int main(void)
         cmocka_unit_test(frozen_runs_resume_to_the_bit),
         cmocka_unit_test(factors_by_pattern),
         cmocka_unit_test(a_factor_is_a_factor),
+        cmocka_unit_test(a_new_head_starts_small),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
