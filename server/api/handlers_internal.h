@@ -82,6 +82,9 @@ API_HANDLER(api_trials_network);
 API_HANDLER(api_trials_explanations);
 API_HANDLER(api_trials_explanation);
 API_HANDLER(api_trials_activations);
+API_HANDLER(api_trials_before_predict);
+API_HANDLER(api_trials_predict);
+API_HANDLER(api_predictions_get);
 
 #undef API_HANDLER
 

@@ -127,6 +127,15 @@ static const struct http_route ROUTES[] = {
     POLL("/v1/trials/{id}/explanations", api_trials_explanations),
     READ_AS("/v1/trials/{id}/explanations/{n}", api_trials_explanation, JSON_OR_PNG),
     READ_AS("/v1/trials/{id}/activations", api_trials_activations, JSON_OR_PNG),
+    {.method = "POST",
+     .pattern = "/v1/trials/{id}/predict",
+     .handler = api_trials_predict,
+     .role = HTTP_ROLE_SUBMITTER,
+     .body = HTTP_BODY_SPOOL,
+     .max_bytes = (uint64_t)32 << 20,
+     .content_type = "image/png, image/jpeg, image/webp, application/json",
+     .before_body = api_trials_before_predict},
+    POLL("/v1/predictions/{id}", api_predictions_get),
     READ_AS("/v1/trials/{id}/network", api_trials_network, "application/octet-stream"),
 };
 

@@ -147,6 +147,7 @@ struct http_exchange {
     uint64_t answer_bytes;
     int32_t slot;          /* in the park table, -1: none */
     int64_t wait_until_ms; /* deadline of a long poll, 0: not set */
+    void *kept;            /* of the handler: http_request_keep */
     char request_id[72];
 };
 

@@ -179,6 +179,16 @@ char *http_request_printf(const struct http_request *req, const char *fmt, ...)
     return text;
 }
 
+void http_request_keep(const struct http_request *req, void *kept)
+{
+    http_exchange_of(req)->kept = kept;
+}
+
+void *http_request_kept(const struct http_request *req)
+{
+    return http_exchange_of(req)->kept;
+}
+
 struct http_server *http_request_server(const struct http_request *req)
 {
     return http_exchange_of(req)->server;

@@ -72,6 +72,11 @@ void *http_request_alloc(const struct http_request *req, size_t size);
 char *http_request_printf(const struct http_request *req, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What the handler wants to find again when it runs again after a wait; NULL at first. It must live
+ * as long as the request: http_request_alloc. */
+void http_request_keep(const struct http_request *req, void *kept);
+void *http_request_kept(const struct http_request *req);
+
 /* The server that the request came to: for its counters, and for readiness while it drains. */
 struct http_server *http_request_server(const struct http_request *req);
 

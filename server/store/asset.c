@@ -24,6 +24,15 @@ static const struct store_asset_kind KINDS[STORE_ASSETS] = {
                        .owner = "weights_id",
                        .taken = "weights of this name exist already",
                        .setup = "'{}'::json"},
+    [STORE_PREDICTION] = {.what = "prediction",
+                          .table = "prediction",
+                          .files = "prediction_file",
+                          .owner = "prediction_id",
+                          .taken = "",
+                          .setup = "json_build_object('media_type', d.media_type, 'trial', (select"
+                                   " t.resolved from trial t where t.id = d.trial_id), 'detail',"
+                                   " (select a.detail from artefact a where a.trial_id ="
+                                   " d.trial_id and a.kind = 'network'))"},
 };
 
 const struct store_asset_kind *store_asset_kind(enum store_asset asset)

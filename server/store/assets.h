@@ -12,7 +12,8 @@
 
 #include "server/store/store.h"
 
-enum store_asset { STORE_DATASET, STORE_WEIGHTS, STORE_ASSETS };
+/* A prediction (predictions.h) is none that is uploaded, but waits for a child and ends as one. */
+enum store_asset { STORE_DATASET, STORE_WEIGHTS, STORE_PREDICTION, STORE_ASSETS };
 
 enum { STORE_FILES_MAX = 64 };
 

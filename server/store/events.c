@@ -104,6 +104,8 @@ static const struct {
                                "select revision from dataset where id = $1 and project_id = $2"},
     [STORE_SUBJECT_WEIGHTS] = {"weights",
                                "select revision from weights where id = $1 and project_id = $2"},
+    [STORE_SUBJECT_PREDICTION] = {"prediction", "select revision from prediction where id = $1"
+                                                " and project_id = $2"},
 };
 
 /* Jobs (rank 0), data sets (1), weights (2), each by number; the cursor's key is the rank. */

@@ -35,7 +35,12 @@ SV_MUST_CHECK enum sv_status store_events_latest(struct store *store,
                                                  const struct store_scope *scope, int64_t *out_id,
                                                  struct sv_error *err);
 
-enum store_subject { STORE_SUBJECT_JOB, STORE_SUBJECT_DATASET, STORE_SUBJECT_WEIGHTS };
+enum store_subject {
+    STORE_SUBJECT_JOB,
+    STORE_SUBJECT_DATASET,
+    STORE_SUBJECT_WEIGHTS,
+    STORE_SUBJECT_PREDICTION
+};
 
 /* A job, data set or weights stand at this revision now. */
 struct store_change {
@@ -43,7 +48,7 @@ struct store_change {
     char id[SV_ID_SIZE];
     char project_id[SV_ID_SIZE];
     int64_t revision;
-    int64_t event_id; /* 0 when read by store_revisions_read */
+    int64_t event_id; /* 0: none, or read by store_revisions_read */
 };
 
 /* Revisions of jobs, data sets and weights in order of last change: those changed at or after

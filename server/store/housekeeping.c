@@ -83,6 +83,20 @@ static enum sv_status trim_keys(struct store *store, int age_s, size_t *out_n, s
                        &params, out_n, err);
 }
 
+/* Answers are looked at soon or never. */
+static enum sv_status trim_predictions(struct store *store, int age_s, size_t *out_n,
+                                       struct sv_error *err)
+{
+    struct sql_params params = {0};
+    sql_int(&params, age_s);
+    sql_int(&params, TRIM_MAX);
+    return affected_by(store,
+                       "delete from prediction where id in (select id from prediction where"
+                       " created_at < now() - $1 * interval '1 s' and worker_id is null order by"
+                       " created_at limit $2)",
+                       &params, out_n, err);
+}
+
 enum sv_status store_housekeep(struct store *store, const struct store_housekeeping *limits,
                                struct store_housekept *out_done, struct sv_error *err)
 {
@@ -93,6 +107,9 @@ enum sv_status store_housekeep(struct store *store, const struct store_housekeep
     }
     if (st == SV_OK) {
         st = trim_keys(store, limits->key_age_s, &done.keys, err);
+    }
+    if (st == SV_OK) {
+        st = trim_predictions(store, limits->key_age_s, &done.predictions, err);
     }
     if (st == SV_OK) {
         *out_done = done;

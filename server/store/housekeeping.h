@@ -12,12 +12,12 @@ struct store_housekeeping {
     int blob_grace_s;   /* unreferenced for so long: collected; 3600 */
     int event_age_s;    /* 3600 */
     int64_t event_keep; /* at most so many: 100000 */
-    int key_age_s;      /* idempotency keys: 86400 */
+    int key_age_s;      /* idempotency keys and predictions: 86400 */
 };
 struct store_housekept {
-    size_t blobs, events, keys;
+    size_t blobs, events, keys, predictions;
 };
-/* Collects blobs nothing refers to, trims events and idempotency keys. */
+/* Collects blobs nothing refers to, trims events, idempotency keys and predictions. */
 SV_MUST_CHECK enum sv_status store_housekeep(struct store *store,
                                              const struct store_housekeeping *limits,
                                              struct store_housekept *out_done,

@@ -92,7 +92,9 @@ static enum sv_status claim_asset(struct store_conn *conn, enum store_asset asse
 static const char WAITING[] =
     "select w.kind::bigint from (select 0 as kind, updated_at from dataset where state = 'checking'"
     " and worker_id is null and not_before <= now() union all select 1, updated_at from weights"
-    " where state = 'checking' and worker_id is null and not_before <= now()) w group by w.kind"
+    " where state = 'checking' and worker_id is null and not_before <= now() union all select 2,"
+    " updated_at from prediction where state = 'checking' and worker_id is null and not_before <="
+    " now()) w group by w.kind"
     " order by min(w.updated_at)";
 
 static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_error *err)

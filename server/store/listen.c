@@ -73,10 +73,11 @@ static enum sv_status connect_listener(struct store_listener *listener, struct s
 
 static const char *const SUBJECTS[] = {[STORE_SUBJECT_JOB] = "job",
                                        [STORE_SUBJECT_DATASET] = "dataset",
-                                       [STORE_SUBJECT_WEIGHTS] = "weights"};
+                                       [STORE_SUBJECT_WEIGHTS] = "weights",
+                                       [STORE_SUBJECT_PREDICTION] = "predict"};
 
-/* "job|dataset|weights <id> <project> <revision> <event>"; false for anything else, which others
- * may send.
+/* "job|dataset|weights|predict <id> <project> <revision> <event>"; false for anything else, which
+ * others may send.
  */
 static bool parse_change(const char *payload, struct store_change *out_change)
 {
@@ -91,7 +92,7 @@ static bool parse_change(const char *payload, struct store_change *out_change)
     char *end = NULL;
     change.revision = strtoll(payload + words, &end, 10);
     change.event_id = strtoll(end, &end, 10);
-    if (*end != '\0' || change.revision < 1 || change.event_id < 1) {
+    if (*end != '\0' || change.revision < 1 || change.event_id < 0) {
         return false;
     }
     for (size_t i = 0; i < sizeof SUBJECTS / sizeof SUBJECTS[0]; i++) {

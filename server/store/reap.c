@@ -132,7 +132,9 @@ static enum sv_status find_candidates(struct store *store, const char *gone_work
         " select d.kind, d.id, d.fence from (select 0 as kind, id, fence, lease_until, worker_id "
         "from"
         " dataset where lease_until is not null union all select 1, id, fence, lease_until,"
-        " worker_id from weights where lease_until is not null) d where (($1::text is null and"
+        " worker_id from weights where lease_until is not null union all select 2, id, fence,"
+        " lease_until, worker_id from prediction where lease_until is not null) d where (($1::text "
+        "is null and"
         " d.lease_until < clock_timestamp()) or d.worker_id = ($1::text)::uuid) limit $2",
         &params, &rows, err);
     if (st != SV_OK) {

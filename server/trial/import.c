@@ -16,6 +16,7 @@ static const struct {
 } KINDS[] = {
     {"dataset", trial_import_dataset},
     {"weights", trial_import_weights},
+    {"prediction", trial_import_prediction},
 };
 
 static trial_import_fn find_kind(const json_t *start)

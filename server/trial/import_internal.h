@@ -24,6 +24,12 @@ NN_MUST_CHECK enum nn_status trial_import_weights(struct trial_link *link, const
                                                   const struct nn_import_file *files, size_t n,
                                                   struct nn_error *err);
 
+/* No import, but a question to a trained network: files are its body and the network; leaves no
+ * file. */
+NN_MUST_CHECK enum nn_status trial_import_prediction(struct trial_link *link, const json_t *start,
+                                                     const struct nn_import_file *files, size_t n,
+                                                     struct nn_error *err);
+
 /* Says how far it is; false: leave off. */
 bool trial_import_goes_on(struct trial_link *link, size_t done, size_t total);
 

@@ -108,27 +108,35 @@ static const struct jx_field SPEC_FIELDS[] = {
     JX_END,
 };
 
+enum nn_status trial_spec_decode(const json_t *json, struct trial_spec *out_spec,
+                                 struct nn_error *err)
+{
+    struct whole_spec whole;
+    enum nn_status status = jx_decode(SPEC_FIELDS, json, "", &whole, err);
+    if (status == NN_OK) {
+        status = nn_custom_decode(json_object_get(whole.rest.evaluation, "custom_metrics"),
+                                  "/evaluation/custom_metrics", whole.spec.custom,
+                                  &whole.spec.n_custom, err);
+    }
+    if (status == NN_OK) {
+        nn_training_options_resolve(&whole.spec.training);
+        *out_spec = whole.spec;
+    }
+    return status;
+}
+
 enum nn_status trial_start_decode(const json_t *json, struct trial_start *out_start,
                                   struct nn_error *err)
 {
     struct trial_start start = {0};
-    struct whole_spec whole;
     const json_t *resume = json_object_get(json, "resume");
     const char *isa = json_string_value(json_object_get(json, "instruction_set"));
     const char *build = json_string_value(json_object_get(json, "core_build"));
-    enum nn_status status = jx_decode(SPEC_FIELDS, json_object_get(json, "trial"), "", &whole, err);
+    enum nn_status status = trial_spec_decode(json_object_get(json, "trial"), &start.spec, err);
     if (status != NN_OK) {
         return status;
     }
-    start.spec = whole.spec;
     start.document = json_object_get(json, "trial");
-    status = nn_custom_decode(json_object_get(whole.rest.evaluation, "custom_metrics"),
-                              "/evaluation/custom_metrics", start.spec.custom, &start.spec.n_custom,
-                              err);
-    if (status != NN_OK) {
-        return status;
-    }
-    nn_training_options_resolve(&start.spec.training);
     start.prepared = json_string_value(json_object_get(json, "prepared"));
     start.weights = json_string_value(json_object_get(json, "weights"));
     start.prefix = json_string_value(json_object_get(json, "prefix"));

@@ -81,6 +81,9 @@ struct trial_start {
     char core_build[128]; /* build, OpenBLAS core, instruction set */
     const char *spec_digest;
 };
+/* The resolved spec of a trial, borrowed from the JSON. */
+NN_MUST_CHECK enum nn_status trial_spec_decode(const json_t *json, struct trial_spec *out_spec,
+                                               struct nn_error *err);
 NN_MUST_CHECK enum nn_status trial_start_decode(const json_t *json, struct trial_start *out_start,
                                                 struct nn_error *err);
 

@@ -9,12 +9,13 @@
 
 struct worker_import_kind {
     const char *asset;    /* in the start record: tells the child what to do */
-    const char *artefact; /* kind of the one file that the child leaves */
+    const char *artefact; /* kind of the one file that the child leaves; NULL: none */
     /* Stores what the done record of the slot says, under the claim. report is JSON; the file is
      * slot->artefacts[0]. */
     enum sv_status (*ready)(struct worker_slot *slot, const char *report, struct sv_error *err);
 };
 extern const struct worker_import_kind worker_import_dataset, worker_import_weights;
+extern const struct worker_import_kind worker_import_prediction;
 
 /* An integer of a record; 0 when it is absent. */
 int64_t worker_record_number(const json_t *record, const char *name);

@@ -15,6 +15,7 @@ enum { MIB = 1 << 20, NO_PROGRESS_MS = 300000 };
 static const struct worker_import_kind *const KINDS[STORE_ASSETS] = {
     [STORE_DATASET] = &worker_import_dataset,
     [STORE_WEIGHTS] = &worker_import_weights,
+    [STORE_PREDICTION] = &worker_import_prediction,
 };
 
 static const struct worker_import_kind *kind_of(const struct worker_slot *slot)
@@ -44,6 +45,8 @@ static json_t *start_record_take(const struct worker_slot *slot, json_t *files,
     json_t *start = json_loads(slot->import.setup, 0, NULL);
     bool ok = json_object_set_new(start, "files", files) == 0;
     ok = ok && json_object_set_new(start, "asset", json_string(kind_of(slot)->asset)) == 0;
+    const char *isa = slot->worker->environment.instruction_set;
+    ok = ok && json_object_set_new(start, "instruction_set", json_string(isa)) == 0;
     ok = ok && json_object_set_new(start, "memory_bytes", json_integer(memory_bytes)) == 0;
     if (!ok) {
         json_decref(start);
@@ -87,7 +90,8 @@ static bool take_artefact(struct worker_slot *slot, const json_t *record)
 {
     const char *path = json_string_value(json_object_get(record, "path"));
     const char *kind = json_string_value(json_object_get(record, "kind"));
-    if (!path || !kind || strcmp(kind, kind_of(slot)->artefact) != 0 || slot->n_artefacts != 0) {
+    const char *wanted = kind_of(slot)->artefact;
+    if (!path || !kind || !wanted || strcmp(kind, wanted) != 0 || slot->n_artefacts != 0) {
         return false;
     }
     if (!worker_slot_upload(slot, slot->import.claim.project_id, slot->directory_fd, path,
@@ -137,7 +141,8 @@ static enum sv_status record_end(struct worker_slot *slot, const struct worker_v
 {
     struct store *store = slot->worker->store;
     const struct store_import_claim *claim = &slot->import.claim;
-    if (verdict->outcome == WORKER_DONE && slot->n_artefacts == 1 && report) {
+    bool whole = slot->n_artefacts == (kind_of(slot)->artefact ? 1 : 0);
+    if (verdict->outcome == WORKER_DONE && whole && report) {
         return kind_of(slot)->ready(slot, report, err);
     }
     bool left_off = verdict->outcome == WORKER_DONE && strcmp(slot->done_outcome, "cancelled") == 0;

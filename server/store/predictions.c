@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is special about questions to networks; the queue is in imports.c and reap.c.
+ */
+#include "server/store/predictions.h"
+
+#include "server/store/asset_internal.h"
+
+/* ---- creating ---- */
+
+struct create {
+    const struct store_scope *scope;
+    const struct store_posted_new *made;
+};
+
+static enum sv_status create_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+{
+    const struct create *create = ctx;
+    const struct store_posted_new *made = create->made;
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    sql_text(&params, made->id);
+    sql_text(&params, made->trial_id);
+    sql_text(&params, create->scope->project_id);
+    sql_text(&params, made->media_type);
+    sql_text(&params, made->blob_id);
+    sql_text(&params, create->scope->actor);
+    enum sv_status st = sql_run(
+        conn,
+        "insert into prediction (id, project_id, trial_id, media_type, input_blob_id, created_by)"
+        " select $1::uuid, t.project_id, t.id, $4::text, $5::uuid, $6::text from trial t where "
+        "t.id = $2 and"
+        " t.project_id = $3 on conflict (id) do nothing",
+        &params, &rows, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    int affected = rows.affected;
+    sql_rows_clear(&rows);
+    if (affected == 0) { /* unless an earlier run of this was committed */
+        return conn->repeated ? SV_OK : store_not_found("trial", err);
+    }
+    return store_asset_touch(conn, STORE_PREDICTION, made->id, "created", create->scope->actor,
+                             err);
+}
+
+enum sv_status store_prediction_create(struct store *store, const struct store_scope *scope,
+                                       const struct store_posted_new *prediction,
+                                       struct sv_error *err)
+{
+    struct create create = {scope, prediction};
+    enum sv_status st = store_id_check(prediction->trial_id, "trial", err);
+    return st == SV_OK ? store_tx_run(store, "prediction_create", create_tx, &create, err) : st;
+}
+
+/* ---- reading ---- */
+
+static void read_prediction(struct sql_reader *r, void *row)
+{
+    struct store_posted *out = row;
+    out->number = sql_read_int(r);
+    sql_read_id(r, out->id);
+    sql_read_id(r, out->trial_id);
+    out->media_type = sql_read_text(r);
+    out->state = sql_read_text(r);
+    out->report = sql_read_text(r);
+    out->error_text = sql_read_text(r);
+    out->revision = sql_read_int(r);
+    sql_read_time(r, out->created_at);
+    sql_read_time(r, out->finished_at);
+}
+
+enum sv_status store_prediction_get(struct store *store, const struct store_scope *scope,
+                                    const char *id, struct store_memory *memory,
+                                    struct store_posted *out_prediction, struct sv_error *err)
+{
+    static const struct store_shape SHAPE = {sizeof(struct store_posted), read_prediction};
+    struct sql_params params = {0};
+    enum sv_status st = store_id_check(id, "prediction", err);
+    if (st != SV_OK) {
+        return st;
+    }
+    sql_text(&params, id);
+    sql_text(&params, scope->project_id);
+    return store_read_row(store,
+                          "select number, id, trial_id, media_type, state, report, error_text,"
+                          " revision, rfc3339(created_at), rfc3339(finished_at) from prediction"
+                          " where id = $1 and project_id = $2",
+                          &params, &SHAPE, "prediction", memory, out_prediction, err);
+}
+
+/* ---- the end of the work ---- */
+
+static void add_report(struct sql_params *params, const void *what)
+{
+    sql_text(params, what);
+}
+
+enum sv_status store_prediction_ready(struct store *store, const struct store_import_claim *claim,
+                                      const char *report, struct sv_error *err)
+{
+    struct store_import_end end = {
+        .claim = claim,
+        .set = "state = 'ready', finished_at = clock_timestamp(), progress = 1, report = $4",
+        .what = "ready",
+        .add = add_report,
+        .row = report};
+    return store_import_conclude(store, &end, err);
+}

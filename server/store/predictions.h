@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Questions to trained networks: a row that waits like an import (imports.h), claimed and ended
+ * alike, whose answer is its report. Kept for a day.
+ */
+#ifndef STORE_PREDICTIONS_H
+#define STORE_PREDICTIONS_H
+
+#include "server/store/blobs.h"
+#include "server/store/imports.h"
+
+struct store_posted_new {
+    char id[SV_ID_SIZE]; /* made by the caller, so that a repeated call makes nothing twice */
+    const char *trial_id;
+    const char *media_type;
+    const char *blob_id; /* of the body */
+};
+/* SV_ERR_NOT_FOUND: no such trial. */
+SV_MUST_CHECK enum sv_status store_prediction_create(struct store *store,
+                                                     const struct store_scope *scope,
+                                                     const struct store_posted_new *prediction,
+                                                     struct sv_error *err);
+
+struct store_posted {
+    int64_t number;
+    char id[SV_ID_SIZE], trial_id[SV_ID_SIZE];
+    const char *media_type;
+    const char *state;      /* checking, ready, refused */
+    const char *report;     /* JSON; NULL unless ready */
+    const char *error_text; /* NULL unless refused */
+    int64_t revision;
+    char created_at[STORE_TIME_SIZE], finished_at[STORE_TIME_SIZE];
+};
+SV_MUST_CHECK enum sv_status store_prediction_get(struct store *store,
+                                                  const struct store_scope *scope, const char *id,
+                                                  struct store_memory *memory,
+                                                  struct store_posted *out_prediction,
+                                                  struct sv_error *err);
+
+/* The end of the work on it; report is JSON. */
+SV_MUST_CHECK enum sv_status store_prediction_ready(struct store *store,
+                                                    const struct store_import_claim *claim,
+                                                    const char *report, struct sv_error *err);
+
+#endif
