@@ -229,6 +229,19 @@ static enum nn_status choose_inputs(struct nn_table_import *import, size_t n_tar
     return status;
 }
 
+/* By name and by number, say. */
+static enum nn_status check_targets(struct nn_table_import *import, size_t n)
+{
+    const struct nn_table_columns *c = &import->columns;
+    for (size_t i = 1; i < n; i++) {
+        if (contains(c->targets, i, c->targets[i])) {
+            return nn_fail_at(import->base->err, NN_ERR_INVALID, "/table/target",
+                              "column \"%.100s\" is a target already", c->names[c->targets[i]]);
+        }
+    }
+    return NN_OK;
+}
+
 /* An id or a target among the inputs would tell the network what it has to find out. */
 static enum nn_status check_inputs(struct nn_table_import *import, size_t n, size_t n_targets)
 {
@@ -311,6 +324,9 @@ static enum nn_status choose(struct nn_table_import *import)
     }
     if (status == NN_OK) {
         status = find_list(import, o->target, "target", c->targets, &n_targets);
+    }
+    if (status == NN_OK) {
+        status = check_targets(import, n_targets);
     }
     if (status == NN_OK) {
         status = choose_inputs(import, n_targets, &n);

@@ -186,6 +186,18 @@ static enum nn_status check_columns(const struct check *c, const char *field, co
     return NN_OK;
 }
 
+static bool stands_twice(const json_t *list)
+{
+    for (size_t i = 1; i < json_array_size(list); i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (json_equal(json_array_get(list, i), json_array_get(list, j))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static enum nn_status check_target(const struct check *c, const struct nn_table_options *o)
 {
     size_t n = json_is_array(o->target) ? json_array_size(o->target) : nn_table_given(o->target);
@@ -197,6 +209,9 @@ static enum nn_status check_target(const struct check *c, const struct nn_table_
     }
     if (n > (o->task == NN_TABLE_CLASSIFICATION ? 1 : TARGETS_MAX)) {
         return refuse(c, "target", "too many columns");
+    }
+    if (stands_twice(o->target)) {
+        return refuse(c, "target", "a column stands twice");
     }
     return json_is_array(o->target) ? check_columns(c, "target", o->target)
                                     : check_column(c, "target", o->target);

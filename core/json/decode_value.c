@@ -4,6 +4,7 @@
  * writes its place or reports why it cannot.
  */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -156,6 +157,10 @@ void jx_decode_real(struct jx_decoder *d, const struct jx_field *field, const js
     double x = json_number_value(json);
     if (!json_is_number(json) || !isfinite(x) || !in_range(field, x)) {
         report_number(d, field, json, pointer, "a number");
+        return;
+    }
+    if (x != 0 && fabs(x) < DBL_MIN) { /* what trains counts such numbers as 0 */
+        jx_report(d, pointer, "must be 0 or at least %.3g in size, not %.15g", DBL_MIN, x);
         return;
     }
     out->real = x;

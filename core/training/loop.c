@@ -5,6 +5,7 @@
  * only; the clock decides no more than when things are told and when checkpoints are written.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "core/training/state_internal.h"
 
@@ -165,13 +166,34 @@ static bool patience_over(const struct nn_training_state *state)
     return patience > 0 && state->at.since_best >= patience;
 }
 
+/* A disk that is full for a while costs checkpoints, not the run. Said once until one is written
+ * again. */
+static void checkpoint_missed(struct nn_training_state *state, const char *reason)
+{
+    char text[320];
+    if (!state->checkpoint_missed && state->calls->log) {
+        (void)snprintf(text, sizeof text,
+                       "a checkpoint is left out, the one before it stays: %.240s", reason);
+        state->calls->log(state->calls->ctx, text);
+    }
+    state->checkpoint_missed = true;
+    state->checkpoint_at = nn_now(state);
+}
+
 static enum nn_status checkpoint_if_due(struct nn_training_state *state, struct nn_error *err)
 {
     double interval = options_of(state)->checkpoint_interval_seconds;
     if (nn_now(state) - state->checkpoint_at < interval) {
         return NN_OK;
     }
-    return nn_checkpoint_write(state, false, err);
+    struct nn_error reason = {0};
+    enum nn_status status = nn_checkpoint_write(state, false, &reason);
+    if (status == NN_ERR_IO) {
+        checkpoint_missed(state, reason.text);
+        return NN_OK;
+    }
+    state->checkpoint_missed = false;
+    return status == NN_OK ? NN_OK : nn_fail(err, status, "%s", reason.text);
 }
 
 /* After a step that went well. */

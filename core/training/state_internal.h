@@ -78,6 +78,7 @@ struct nn_training_state {
     struct nn_training_clock clock;
     double checkpoint_at;     /* clock of the last checkpoint */
     uint64_t checkpoint_step; /* step of the last checkpoint, UINT64_MAX = none */
+    bool checkpoint_missed;   /* the last one could not be written */
     uint64_t diverged_step;   /* 0 = not */
     bool patience_stopped;
     bool finishing;   /* after the loop: NN_PAUSE is heard between batches too */

@@ -163,8 +163,9 @@ static const char *failure_class(enum nn_status status)
         return "diverged";
     case NN_ERR_MEMORY:
         return "out_of_memory";
+    case NN_ERR_IO: /* a full or failing disk: another attempt may find it mended */
+        return "crashed";
     case NN_OK:
-    case NN_ERR_IO:
     case NN_ERR_CORRUPT:
     case NN_ERR_CANCELLED:
     case NN_ERR_INTERNAL:

@@ -313,6 +313,31 @@ static void killed_anywhere(void **state)
     synthetic_close(&set);
 }
 
+/* A disk that takes no checkpoint for a while: the run goes on, says so once, and writes the next
+ * one that can be written. */
+static void run_outlives_a_full_disk(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    struct run_record whole;
+    struct run_record disturbed;
+    open_set(&set);
+    struct run_plan plan = {.network = NETWORK, .training = SOLVERS[0], .seed = 3};
+    run_do(&whole, &set, &plan);
+    plan.away_from = 5;
+    plan.away_until = 10;
+    run_do(&disturbed, &set, &plan);
+    assert_int_equal(disturbed.status, NN_OK);
+    assert_int_equal(disturbed.checkpoints + 5, whole.checkpoints);
+    assert_int_equal(whole.lines, 0);
+    assert_int_equal(disturbed.lines, 1);
+    assert_int_equal(disturbed.last_checkpoint, STEPS);
+    run_assert_equal(&whole, &disturbed);
+    run_record_deinit(&disturbed);
+    run_record_deinit(&whole);
+    synthetic_close(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +345,7 @@ int main(void)
         cmocka_unit_test(learning_rate_continues),       cmocka_unit_test(pause_and_stop),
         cmocka_unit_test(checkpoint_vouches_for_points), cmocka_unit_test(foreign_checkpoints),
         cmocka_unit_test(broken_checkpoint_falls_back),  cmocka_unit_test(killed_anywhere),
+        cmocka_unit_test(run_outlives_a_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,7 @@
 struct listener {
     struct run_record *record;
     const struct run_plan *plan;
+    const char *directory;
     uint64_t steps; /* finished, by the points and the start */
     size_t polls;
 };
@@ -75,7 +76,6 @@ static enum nn_training_control on_control(void *ctx)
     return NN_CONTINUE;
 }
 
-/* Called once before each step: counts them. */
 static void on_prefix(void *ctx, bool has_rows, bool is_new)
 {
     struct listener *listener = ctx;
@@ -83,12 +83,34 @@ static void on_prefix(void *ctx, bool has_rows, bool is_new)
     listener->record->prefix = !has_rows ? 3 : is_new ? 2 : 1;
 }
 
+static void on_log(void *ctx, const char *text)
+{
+    struct listener *listener = ctx;
+    assert_string_not_equal(text, "");
+    listener->record->lines++;
+}
+
+static void move_directory(const struct listener *listener)
+{
+    const struct run_plan *plan = listener->plan;
+    char away[300];
+    (void)snprintf(away, sizeof away, "%s.away", listener->directory);
+    if (plan->away_from > 0 && listener->steps == plan->away_from) {
+        assert_int_equal(rename(listener->directory, away), 0);
+    }
+    if (plan->away_from > 0 && listener->steps == plan->away_until) {
+        assert_int_equal(rename(away, listener->directory), 0);
+    }
+}
+
+/* Called once before each step: counts them. */
 static size_t on_threads(void *ctx)
 {
     struct listener *listener = ctx;
     if (listener->polls++ > 0) {
         listener->steps++;
     }
+    move_directory(listener);
     size_t most = listener->plan->threads ? listener->plan->threads : 1;
     return listener->plan->vary_threads ? 1 + listener->polls % most : most;
 }
@@ -194,7 +216,7 @@ void run_do(struct run_record *record, const struct synthetic_set *set, const st
     assert_int_equal(
         nn_pool_create(pool_memory, plan->threads ? plan->threads : 1, &setup.pool, NULL), NN_OK);
     setup.description = description;
-    struct listener listener = {.record = record, .plan = plan};
+    struct listener listener = {.record = record, .plan = plan, .directory = set->directory};
     const struct nn_training_callbacks callbacks = {
         .ctx = &listener,
         .started = on_started,
@@ -203,6 +225,7 @@ void run_do(struct run_record *record, const struct synthetic_set *set, const st
         .control = on_control,
         .threads = on_threads,
         .prefix = on_prefix,
+        .log = on_log,
     };
     assert_int_equal(nn_training_plan_bytes(&setup, &record->planned_bytes, NULL), NN_OK);
     nn_memory_fail_at(setup.memory, plan->fail_at);

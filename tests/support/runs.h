@@ -32,6 +32,7 @@ struct run_plan {
     size_t n_frozen;
     const struct nn_layer_factor *factors;
     size_t n_factors;
+    uint64_t away_from, away_until; /* steps: the directory is away after the first; 0 = never */
 };
 
 struct run_point {
@@ -49,6 +50,7 @@ struct run_record {
     size_t n_points;
     struct nn_training_start start;
     uint64_t starts, checkpoints;
+    uint64_t lines;           /* of the log */
     uint64_t last_checkpoint; /* step */
     bool last_final;
     uint64_t points_at_checkpoint; /* points delivered when it was announced */

@@ -287,6 +287,8 @@ static void bad_tables_are_refused_whole(void **state)
         {"{'table': {'target': 2, 'sequence': 1, 'inputs': [1]}}", "1,2,3\n", "is the sequence"},
         {"{'table': {'target': 2, 'inputs': [1, 1]}}", "1,2,3\n", "is the input already"},
         {"{'table': {'target': 1, 'sequence': 1}}", "1,2,3\n", "is the time or the target too"},
+        {"{'table': {'target': [2, 2]}}", "1,2,3\n", "a column stands twice"},
+        {"{'table': {'target': ['y', 2]}}", "x,y\n1,2\n", "column \"y\" is a target already"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         refused(*state, rows[i].options, rows[i].text, NN_ERR_INVALID, rows[i].words);

@@ -186,6 +186,8 @@ static const struct refusal REFUSALS[] = {
     {"{\"epochs\": 1, \"seed\": \"1x\"}", "/seed", "2^64"},
     {"{\"epochs\": 1, \"seed\": \"\"}", "/seed", "2^64"},
     {"{\"epochs\": 1, \"rate\": 0}", "/rate", "above 0"},
+    {"{\"epochs\": 1, \"rate\": 1e-310}", "/rate", "at least 2.23e-308"},
+    {"{\"epochs\": 1, \"mean\": [1, -4e-320]}", "/mean/1", "at least 2.23e-308"},
     {"{\"epochs\": 1, \"rate\": 1e13}", "/rate", "at most 1000000000000"},
     {"{\"epochs\": 1, \"rate\": \"NaN\"}", "/rate", "not a string"},
     {"{\"epochs\": 1, \"flag\": 1}", "/flag", "true or false"},
