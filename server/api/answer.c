@@ -8,12 +8,13 @@
 
 #include "core/base/sha256.h"
 #include "server/api/answer_internal.h"
+#include "server/base/text.h"
 
 #define KEY_MAX 200
 
 void api_scope(const struct http_request *req, struct store_scope *out_scope)
 {
-    const char *actor = req->actor.token_id[0] ? req->actor.token_id : "loopback";
+    const char *actor = req->actor.name[0] ? req->actor.name : "loopback";
     (void)snprintf(out_scope->project_id, sizeof out_scope->project_id, "%s",
                    req->actor.project_id);
     (void)snprintf(out_scope->actor, sizeof out_scope->actor, "%s", actor);
@@ -151,13 +152,9 @@ enum sv_status api_decode_patch(const struct jx_field *table, const json_t *body
 
 enum sv_status api_check_line(const char *text, const char *pointer, struct sv_error *err)
 {
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c < 0x20 || *c == 0x7f) {
-            return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
-                              "must not hold control characters");
-        }
-    }
-    return SV_OK;
+    return sv_text_is_line(text)
+               ? SV_OK
+               : sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "must not hold control characters");
 }
 
 /* --------------------------------------------------------------------------------------- lists */

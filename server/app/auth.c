@@ -15,6 +15,9 @@
 
 enum { ROWS = 256 };
 
+_Static_assert(sizeof((struct http_actor *)0)->name == sizeof((struct store_scope *)0)->actor,
+               "the name of a token is copied whole");
+
 struct kept {
     uint8_t digest[NN_SHA256_SIZE];
     struct http_actor actor;
@@ -94,7 +97,7 @@ static enum sv_status check_token(struct app_auth *auth, const char *token,
     uint8_t digest[NN_SHA256_SIZE];
     struct store_scope scope;
     enum store_role role;
-    struct http_actor actor = {.token_id = ""};
+    struct http_actor actor = {.role = HTTP_ROLE_PUBLIC};
     nn_sha256_of(token, strlen(token), digest);
     if (recall(auth, digest, out_actor)) {
         return SV_OK;
@@ -102,6 +105,7 @@ static enum sv_status check_token(struct app_auth *auth, const char *token,
     enum sv_status st = store_token_check(auth->store, token, &scope, &role, err);
     if (st == SV_OK) {
         memcpy(actor.project_id, scope.project_id, sizeof actor.project_id);
+        memcpy(actor.name, scope.actor, sizeof actor.name);
         actor.role = role_of(role);
         remember(auth, digest, &actor);
         *out_actor = actor;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Who asks: bearer tokens against server/store, kept for some seconds, so that a poll answered from
- * memory needs no database. Without any token only loopback peers are served, as administrators of
- * the default project.
+ * memory needs no database. Until the first token is made, only loopback peers are served, as
+ * administrators of the default project. From then on everybody needs one, also when all have been
+ * revoked or have expired: `assayd token create` on the machine lets its operator in again.
  */
 #ifndef APP_AUTH_H
 #define APP_AUTH_H

@@ -182,6 +182,13 @@ void http_body_deinit(struct http_exchange *ex);
 /* Gives it back to its I/O thread; it may be freed at once. */
 void http_exchange_resume(struct http_exchange *ex);
 
+/* run.c: who asks, and may they? Sets the request's actor. */
+SV_MUST_CHECK enum sv_status http_authenticate(struct http_exchange *ex, void *state,
+                                               struct sv_error *err);
+/* The same of one that was let in before and has waited since: fails only when the right is known
+ * to be gone, since it cannot be taken away while nobody can be asked. */
+SV_MUST_CHECK enum sv_status http_still_allowed(struct http_exchange *ex, void *state,
+                                                struct sv_error *err);
 /* run.c: what a request thread does with an exchange; the caller no longer owns it afterwards. */
 void http_exchange_run(struct http_exchange *ex, void *state);
 /* The queue is gone: answer without running. */

@@ -10,20 +10,11 @@
 #include <string.h>
 
 #include "server/base/ids.h"
+#include "server/base/text.h"
 #include "server/http/exchange_internal.h"
 
 #define TEXT_MAX  1024
 #define ITEMS_MAX 64
-
-static bool has_control(const char *text)
-{
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p < ' ' || *p == 0x7f) {
-            return true;
-        }
-    }
-    return false;
-}
 
 enum sv_status http_query_split(struct http_exchange *ex, struct sv_error *err)
 {
@@ -41,7 +32,7 @@ enum sv_status http_query_split(struct http_exchange *ex, struct sv_error *err)
             *value++ = '\0';
         }
         bool sound = http_text_unescape(name, true) && (!value || http_text_unescape(value, true));
-        if (!sound || has_control(name)) {
+        if (!sound || !sv_text_is_line(name)) {
             return sv_fail(err, SV_ERR_BAD_REQUEST, "the query has a bad escape");
         }
         if (ex->pair_count == HTTP_PAIRS_MAX) {
@@ -153,7 +144,7 @@ static enum sv_status decode_text(const struct http_param *param, const char *te
 {
     size_t size = strlen(text);
     size_t max = param->max ? (size_t)param->max : TEXT_MAX;
-    if (has_control(text) || size > max || (int64_t)size < param->min) {
+    if (!sv_text_is_line(text) || size > max || (int64_t)size < param->min) {
         return parameter_fail(param, err, "text without control characters, not too long");
     }
     *out = text;

@@ -21,7 +21,7 @@ struct http_server;
 /* Who asks; filled by the authenticate hook. */
 struct http_actor {
     char project_id[33]; /* 32 hex digits */
-    char token_id[33];   /* "" when no token was needed */
+    char name[96];       /* of the token; "" when none was needed */
     enum http_role role;
 };
 

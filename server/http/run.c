@@ -7,16 +7,13 @@
 
 #include "server/http/server_internal.h"
 
-static enum sv_status authenticate(struct http_exchange *ex, void *state, struct sv_error *err)
+enum sv_status http_authenticate(struct http_exchange *ex, void *state, struct sv_error *err)
 {
     const struct http_settings *settings = &ex->server->settings;
     struct http_request *req = &ex->request;
     enum sv_status status = SV_OK;
     struct http_actor actor = {.role = HTTP_ROLE_ADMIN};
     memcpy(actor.project_id, settings->default_project, sizeof actor.project_id);
-    if (ex->admitted) {
-        return SV_OK;
-    }
     if (ex->route->role == HTTP_ROLE_PUBLIC) {
         actor.role = HTTP_ROLE_PUBLIC;
     } else if (settings->authenticate) {
@@ -32,6 +29,17 @@ static enum sv_status authenticate(struct http_exchange *ex, void *state, struct
         req->actor = actor;
         ex->admitted = true;
     }
+    return status;
+}
+
+enum sv_status http_still_allowed(struct http_exchange *ex, void *state, struct sv_error *err)
+{
+    struct sv_error why = {0};
+    enum sv_status status = http_authenticate(ex, state, &why);
+    if (status != SV_ERR_UNAUTHENTICATED && status != SV_ERR_FORBIDDEN) {
+        return SV_OK;
+    }
+    *err = why;
     return status;
 }
 
@@ -63,7 +71,7 @@ static void answer_error(struct http_exchange *ex, enum sv_status status,
 static void run_admit(struct http_exchange *ex, void *state)
 {
     struct sv_error err = {0};
-    enum sv_status status = authenticate(ex, state, &err);
+    enum sv_status status = http_authenticate(ex, state, &err);
     if (status == SV_OK && ex->route->before_body) {
         status = ex->route->before_body(state, &ex->request, &ex->response, &err);
     }
@@ -82,10 +90,19 @@ static void tell_written(const struct http_exchange *ex, void *state)
     }
 }
 
+/* Once a request, and once more when it has waited: a right may be gone by then. */
+static enum sv_status admit(struct http_exchange *ex, void *state, struct sv_error *err)
+{
+    if (!ex->admitted) {
+        return http_authenticate(ex, state, err);
+    }
+    return ex->request.wake == HTTP_WAKE_FIRST ? SV_OK : http_still_allowed(ex, state, err);
+}
+
 static void run_handler(struct http_exchange *ex, void *state)
 {
     struct sv_error err = {0};
-    enum sv_status status = authenticate(ex, state, &err);
+    enum sv_status status = admit(ex, state, &err);
     status = status ? status : http_body_finish(ex, &err);
     if (status == SV_OK) {
         http_response_reset(&ex->response);

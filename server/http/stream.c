@@ -2,8 +2,9 @@
  *
  * Streamed bodies. libmicrohttpd asks for bytes on an I/O thread; when the buffer is empty the
  * connection is suspended, a request thread fills the buffer (the only place that may block) and
- * resumes. An event stream with nothing to say is parked in between; its heartbeat both keeps the
- * connection open and finds out that the client has left.
+ * resumes. An event stream with nothing to say is parked in between; its heartbeat keeps the
+ * connection open, finds out that the client has left, and ends a stream whose reader has lost the
+ * right to read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,8 @@ static bool events_fill(struct http_exchange *ex, void *state)
         stream->ended = true;
         return false;
     }
-    enum sv_status status = http_park_arm(ex, &ticket, &err);
+    enum sv_status status = http_still_allowed(ex, state, &err);
+    status = status ? status : http_park_arm(ex, &ticket, &err);
     if (status == SV_OK) {
         status = stream->events(stream->ctx, state, ticket, &events, &err);
     }

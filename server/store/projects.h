@@ -30,7 +30,7 @@ enum store_role { STORE_ROLE_VIEWER, STORE_ROLE_SUBMITTER, STORE_ROLE_ADMIN };
 const char *store_role_text(enum store_role role);
 bool store_role_parse(const char *text, enum store_role *out_role);
 
-enum { STORE_TOKEN_SIZE = 80 };
+enum { STORE_TOKEN_SIZE = 80, STORE_TOKEN_NAME_MAX = 95 };
 
 struct store_token {
     char id[SV_ID_SIZE];
@@ -45,7 +45,9 @@ struct store_token_list {
     size_t n;
 };
 
-/* Makes a token; out_token is the only time its text is seen. expires_days 0: never. */
+/* Makes a token; out_token is the only time its text is seen. expires_days 0: never. The name is
+ * what the audit trail calls its bearer: 1 to STORE_TOKEN_NAME_MAX bytes of UTF-8 without control
+ * characters, else SV_ERR_INVALID_PARAMETER. */
 SV_MUST_CHECK enum sv_status store_token_create(struct store *store, const char *project_id,
                                                 const char *name, enum store_role role,
                                                 int expires_days, char out_id[SV_ID_SIZE],
@@ -63,7 +65,7 @@ SV_MUST_CHECK enum sv_status store_token_revoke(struct store *store, const char 
 SV_MUST_CHECK enum sv_status store_token_check(struct store *store, const char *token,
                                                struct store_scope *out_scope,
                                                enum store_role *out_role, struct sv_error *err);
-/* Is there any token that is valid now? Without one only loopback is served. */
+/* Was a token ever made, whatever has become of it since? Access that was closed stays closed. */
 SV_MUST_CHECK enum sv_status store_tokens_exist(struct store *store, bool *out_exist,
                                                 struct sv_error *err);
 

@@ -477,6 +477,9 @@ static void experiments(void **state)
     close_world(&w);
 }
 
+#define TEN       "0123456789"
+#define LONG_NAME TEN TEN TEN TEN TEN TEN TEN TEN TEN "012345" /* one byte too many */
+
 static void tokens(void **state)
 {
     struct world w;
@@ -503,9 +506,20 @@ static void tokens(void **state)
     assert_status(&w.f, store_token_check(w.f.store, token, &scope, &role, &w.f.err),
                   SV_ERR_UNAUTHENTICATED);
     token[10] ^= 1;
+    assert_ok(&w.f, store_tokens_exist(w.f.store, &exist, &w.f.err));
+    assert_true(exist);
     assert_ok(&w.f, store_token_revoke(w.f.store, project, id, &w.f.err));
     assert_status(&w.f, store_token_check(w.f.store, token, &scope, &role, &w.f.err),
                   SV_ERR_UNAUTHENTICATED);
+    assert_ok(&w.f, store_tokens_exist(w.f.store, &exist, &w.f.err));
+    assert_true(exist); /* what was closed once stays closed */
+    static const char *const odd[] = {"", "two\nlines", "C1 \xc2\x9b", LONG_NAME};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        assert_status(&w.f,
+                      store_token_create(w.f.store, project, odd[i], STORE_ROLE_VIEWER, 0, id,
+                                         token, &w.f.err),
+                      SV_ERR_INVALID_PARAMETER);
+    }
     struct store_token_list list;
     assert_ok(&w.f, store_tokens_list(w.f.store, project, &w.f.memory, &list, &w.f.err));
     assert_int_equal(list.n, 1);
