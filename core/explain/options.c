@@ -28,7 +28,7 @@ const struct jx_field nn_explain_fields[] = {
     {.name = "samples",
      .type = JX_ANY,
      .offset = OFFSET(samples),
-     .doc = "how many pictures of the part, 1 to 64, or a list of items of the data set; "
+     .doc = "how many pictures of the part, 1 to 256, or a list of items of the data set; "
             "default: 8"},
     {.name = "part",
      .type = JX_ENUM,

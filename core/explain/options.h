@@ -11,7 +11,7 @@
 #include "core/json/json.h"
 #include "core/network/network.h"
 
-enum { NN_EXPLAIN_SAMPLES_MAX = 64, NN_EXPLAIN_LAYERS_MAX = 16 };
+enum { NN_EXPLAIN_SAMPLES_MAX = 256, NN_EXPLAIN_LAYERS_MAX = 16 };
 
 enum nn_explain_method { NN_EXPLAIN_GRAD_CAM, NN_EXPLAIN_ACTIVATIONS };
 /* "grad_cam", "activations". */

@@ -5,8 +5,8 @@
  *
  * start {trial: resolved spec, detail: of the network's artefact, media_type, instruction_set,
  * files: input, network} -> done {outcome "ready", report}, where report is, of a picture,
- * {predicted, probability, classes: [{name, probability}]}, and of a sequence {target, steps,
- * values: one a step that the network predicts, last}.
+ * {predicted, probability, classes: [{name, probability, score}]}, and of a sequence {target,
+ * steps, values: one a step that the network predicts, last}.
  */
 #include <math.h>
 #include <stdio.h>
@@ -133,16 +133,18 @@ static enum nn_status fit_picture(const struct question *q, const struct nn_netw
     return status;
 }
 
-static json_t *encode_classes(const struct question *q, const nn_real *probabilities)
+static json_t *encode_classes(const struct question *q, const nn_real *scores,
+                              const nn_real *probabilities)
 {
     const json_t *names = json_object_get(q->detail, "classes");
     json_t *rows = json_array();
     size_t best = 0;
     for (size_t k = 0; k < json_array_size(names); k++) {
         best = probabilities[k] > probabilities[best] ? k : best;
-        (void)json_array_append_new(rows, json_pack("{s:O, s:o}", "name", json_array_get(names, k),
-                                                    "probability",
-                                                    jx_number_f32((float)probabilities[k])));
+        (void)json_array_append_new(rows,
+                                    json_pack("{s:O, s:o, s:o}", "name", json_array_get(names, k),
+                                              "probability", jx_number_f32((float)probabilities[k]),
+                                              "score", jx_number_f32((float)scores[k])));
     }
     return json_pack("{s:O, s:o, s:o}", "predicted", json_array_get(names, best), "probability",
                      jx_number_f32((float)probabilities[best]), "classes", rows);
@@ -166,7 +168,8 @@ static enum nn_status answer_picture(struct question *q, json_t **out, struct nn
     if (status == NN_OK) {
         nn_network_load_u8(q->network, fitted.pixels, 1);
         nn_network_forward(q->network, 1, NN_PHASE_INFERENCE, NULL);
-        *out = encode_classes(q, nn_network_probabilities(q->network, 1));
+        *out = encode_classes(q, nn_network_output(q->network),
+                              nn_network_probabilities(q->network, 1));
     }
     nn_image_deinit(&fitted);
     return status;

@@ -247,4 +247,5 @@ def main():
     return 0 if rows[args.row](args, data / "photos/flowers12", data / "weights/squeezenet1_1") else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

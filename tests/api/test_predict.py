@@ -47,6 +47,8 @@ def test_a_sample_fed_back_gets_what_evaluation_gave(daemon, judged):
         assert abs(result["probability"] - row["probability"]) < 1e-5
         assert abs(sum(c["probability"] for c in result["classes"]) - 1) < 1e-5
         assert max(result["classes"], key=lambda c: c["probability"])["name"] == row["predicted"]
+        scores = np.exp([c["score"] for c in result["classes"]])
+        assert np.abs(scores / scores.sum() - [c["probability"] for c in result["classes"]]).max() < 1e-5
 
 
 def test_the_same_picture_five_times(daemon, judged):
