@@ -11,6 +11,7 @@
 #include "server/store/asset_internal.h"
 
 struct claim {
+    enum store_import_queue queue;
     const char *worker_id;
     int lease_ms;
     struct store_memory *memory;
@@ -88,20 +89,17 @@ static enum sv_status claim_asset(struct store_conn *conn, enum store_asset asse
     return st;
 }
 
-/* Kinds in which something waits, the one that waited longest first. */
+/* Kinds of assets in which something waits, the one that waited longest first. */
 static const char WAITING[] =
     "select w.kind::bigint from (select 0 as kind, updated_at from dataset where state = 'checking'"
     " and worker_id is null and not_before <= now() union all select 1, updated_at from weights"
-    " where state = 'checking' and worker_id is null and not_before <= now() union all select 2,"
-    " updated_at from prediction where state = 'checking' and worker_id is null and not_before <="
-    " now()) w group by w.kind"
+    " where state = 'checking' and worker_id is null and not_before <= now()) w group by w.kind"
     " order by min(w.updated_at)";
 
-static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+static enum sv_status claim_any_asset(struct store_conn *conn, struct claim *claim,
+                                      struct sv_error *err)
 {
-    struct claim *claim = ctx;
     struct sql_rows rows = {0};
-    claim->found = false;
     enum sv_status st = sql_run(conn, WAITING, NULL, &rows, err);
     if (st != SV_OK) {
         return st;
@@ -111,6 +109,16 @@ static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_err
         st = claim_asset(conn, (enum store_asset)sql_read_int(&r), claim, err);
     }
     sql_rows_clear(&rows);
+    return st;
+}
+
+static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+{
+    struct claim *claim = ctx;
+    claim->found = false;
+    enum sv_status st = claim->queue == STORE_QUEUE_PREDICTIONS
+                            ? claim_asset(conn, STORE_PREDICTION, claim, err)
+                            : claim_any_asset(conn, claim, err);
     if (st != SV_OK || !claim->found) {
         return st;
     }
@@ -121,11 +129,13 @@ static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_err
                        : st;
 }
 
-enum sv_status store_import_claim(struct store *store, const char *worker_id, int lease_ms,
-                                  struct store_memory *memory, bool *out_found,
-                                  struct store_claimed_import *out_import, struct sv_error *err)
+enum sv_status store_import_claim(struct store *store, enum store_import_queue queue,
+                                  const char *worker_id, int lease_ms, struct store_memory *memory,
+                                  bool *out_found, struct store_claimed_import *out_import,
+                                  struct sv_error *err)
 {
-    struct claim claim = {.worker_id = worker_id, .lease_ms = lease_ms, .memory = memory};
+    struct claim claim = {
+        .queue = queue, .worker_id = worker_id, .lease_ms = lease_ms, .memory = memory};
     enum sv_status st = store_tx_run(store, "import_claim", claim_tx, &claim, err);
     if (st == SV_OK) {
         *out_found = claim.found;

@@ -26,10 +26,14 @@ struct store_claimed_import {
     size_t n_files;
 };
 
-/* Takes the oldest waiting import; *out_found is false when there is none. */
-SV_MUST_CHECK enum sv_status store_import_claim(struct store *store, const char *worker_id,
-                                                int lease_ms, struct store_memory *memory,
-                                                bool *out_found,
+/* Imports of assets, which may take hours, and predictions, which somebody waits for, are claimed
+ * apart. */
+enum store_import_queue { STORE_QUEUE_ASSETS, STORE_QUEUE_PREDICTIONS };
+
+/* Takes the oldest that waits in the queue; *out_found is false when there is none. */
+SV_MUST_CHECK enum sv_status store_import_claim(struct store *store, enum store_import_queue queue,
+                                                const char *worker_id, int lease_ms,
+                                                struct store_memory *memory, bool *out_found,
                                                 struct store_claimed_import *out_import,
                                                 struct sv_error *err);
 /* Extends the lease and shows the progress (0 to 1). */

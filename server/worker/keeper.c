@@ -41,7 +41,7 @@ static size_t collect_claims(struct keeper *keeper)
     struct worker *worker = keeper->worker;
     size_t n = 0;
     worker_lock(worker);
-    for (size_t i = 0; i + 1 < worker->n_slots; i++) {
+    for (size_t i = 0; i < worker->n_trial_slots; i++) {
         if (worker->slots[i].busy && !worker->slots[i].control.lost) {
             keeper->slots[n] = i;
             keeper->claims[n++] = worker->slots[i].trial.claim;
@@ -94,10 +94,10 @@ static enum sv_status beat_trials(struct keeper *keeper, struct sv_error *err)
     return st;
 }
 
-static enum sv_status beat_import(struct keeper *keeper, struct sv_error *err)
+static enum sv_status beat_import(struct keeper *keeper, struct worker_slot *slot,
+                                  struct sv_error *err)
 {
     struct worker *worker = keeper->worker;
-    struct worker_slot *slot = &worker->slots[worker->n_slots - 1];
     int64_t now = sv_clock_monotonic_ms();
     worker_lock(worker);
     bool busy = slot->busy && !slot->control.lost;
@@ -128,7 +128,9 @@ static void beat(struct keeper *keeper)
     struct sv_error err = {0};
     size_t reaped = 0;
     enum sv_status st = beat_trials(keeper, &err);
-    st = st == SV_OK ? beat_import(keeper, &err) : st;
+    for (size_t i = worker->n_trial_slots; i < worker->n_slots && st == SV_OK; i++) {
+        st = beat_import(keeper, &worker->slots[i], &err);
+    }
     st = st == SV_OK ? store_instance_renew(keeper->instance, &err) : st;
     st = st == SV_OK ? store_reap(worker->store, &reaped, &err) : st;
     keeper->beaten_ms = sv_clock_monotonic_ms();
@@ -184,8 +186,11 @@ static enum sv_status claim_import(struct keeper *keeper, struct worker_slot *sl
 {
     struct worker *worker = keeper->worker;
     int64_t now = sv_clock_monotonic_ms();
-    enum sv_status st = store_import_claim(worker->store, worker->worker_id, keeper->lease_ms,
-                                           &slot->memory, out_found, &slot->import, err);
+    enum store_import_queue queue =
+        slot->index == worker->n_trial_slots ? STORE_QUEUE_ASSETS : STORE_QUEUE_PREDICTIONS;
+    enum sv_status st =
+        store_import_claim(worker->store, queue, worker->worker_id, keeper->lease_ms, &slot->memory,
+                           out_found, &slot->import, err);
     if (st == SV_OK && *out_found) {
         hand_over(keeper, slot, slot->import.claim.id, slot->import.claim.fence, now);
     }
@@ -207,14 +212,15 @@ static void claim_all(struct keeper *keeper)
     struct sv_error err = {0};
     enum sv_status st = SV_OK;
     bool found = true;
-    for (size_t i = 0; i + 1 < worker->n_slots && st == SV_OK && found; i++) {
+    for (size_t i = 0; i < worker->n_trial_slots && st == SV_OK && found; i++) {
         if (is_idle(&worker->slots[i])) {
             st = claim_trial(keeper, &worker->slots[i], &found, &err);
         }
     }
-    struct worker_slot *imports = &worker->slots[worker->n_slots - 1];
-    if (st == SV_OK && is_idle(imports)) {
-        st = claim_import(keeper, imports, &found, &err);
+    for (size_t i = worker->n_trial_slots; i < worker->n_slots && st == SV_OK; i++) {
+        if (is_idle(&worker->slots[i])) {
+            st = claim_import(keeper, &worker->slots[i], &found, &err);
+        }
     }
     keeper->claimed_ms = sv_clock_monotonic_ms();
     keeper->claim_at_ms = keeper->claimed_ms + (st == SV_OK ? keeper->poll_ms : DATABASE_GAP_MS);
@@ -236,7 +242,7 @@ static bool is_ours(struct keeper *keeper, const struct store_change *change)
     struct worker *worker = keeper->worker;
     bool ours = false;
     worker_lock(worker);
-    for (size_t i = 0; i + 1 < worker->n_slots; i++) {
+    for (size_t i = 0; i < worker->n_trial_slots; i++) {
         ours = ours || (worker->slots[i].busy &&
                         strcmp(worker->slots[i].trial.claim.job_id, change->id) == 0);
     }

@@ -83,7 +83,7 @@ void worker_share_cores(struct worker *worker)
     size_t shares[WORKER_MAX_CORES];
     size_t slots[WORKER_MAX_CORES];
     size_t n = 0;
-    for (size_t i = 0; i + 1 < worker->n_slots; i++) {
+    for (size_t i = 0; i < worker->n_trial_slots; i++) {
         if (worker->slots[i].busy) {
             slots[n] = i;
             limits[n++] = worker->slots[i].control.most_threads;
@@ -199,16 +199,17 @@ static void find_environment(struct worker *worker)
 
 static bool open_slots(struct worker *worker)
 {
-    worker->slots = calloc(worker->cores + 1, sizeof *worker->slots);
+    worker->n_trial_slots = worker->cores;
+    worker->slots = calloc(worker->n_trial_slots + 2, sizeof *worker->slots);
     if (!worker->slots) {
         return false;
     }
-    worker->n_slots = worker->cores + 1;
+    worker->n_slots = worker->n_trial_slots + 2;
     for (size_t i = 0; i < worker->n_slots; i++) {
         struct worker_slot *slot = &worker->slots[i];
         slot->worker = worker;
         slot->index = i;
-        slot->task = i + 1 < worker->n_slots ? &worker_trial_task : &worker_import_task;
+        slot->task = i < worker->n_trial_slots ? &worker_trial_task : &worker_import_task;
         slot->process.pid_fd = -1;
         slot->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (slot->wake_fd < 0) {

@@ -4,10 +4,11 @@
  *
  *   supervisor  the thread that called worker_run: starts children, watches their time and memory,
  *               kills and reaps them. Never touches the database, so that a lost one delays
- * nothing. keeper      one thread: heartbeats, claims, reaping of lost leases. Never touches a
- * child. slots       one thread each, for one attempt after the other: prepares the directory,
- * talks to the child, commits what it says, ends the attempt. Trial slots, as many as cores, and
- * one for imports.
+ *               nothing.
+ *   keeper      one thread: heartbeats, claims, reaping of lost leases. Never touches a child.
+ *   slots       one thread each, for one attempt after the other: prepares the directory, talks to
+ *               the child, commits what it says, ends the attempt. As many for trials as cores, one
+ *               for imports, and one for predictions, which somebody waits for.
  *
  * One mutex guards what is marked so; nobody holds it across a database call, a file operation on
  * user data, or a wait other than for `changed`.
@@ -189,8 +190,8 @@ struct worker {
     bool refused;               /* the schema is newer than this program */
     char worker_id[SV_ID_SIZE]; /* "" before the keeper has registered */
 
-    struct worker_slot *slots; /* n_slots; the last one is for imports */
-    size_t n_slots;
+    struct worker_slot *slots; /* n_slots: those for trials, one for imports, one for predictions */
+    size_t n_slots, n_trial_slots;
 };
 
 /* ------------------------------------------------------------------------------ worker.c */

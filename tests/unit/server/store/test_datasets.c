@@ -212,7 +212,8 @@ static void imports_are_claimed_once_and_fenced(void **state)
     struct store_claimed_import import;
     struct store_claimed_import none;
     bool found;
-    assert_ok(&f, store_import_claim(f.store, worker, 60000, &f.memory, &found, &import, &f.err));
+    assert_ok(&f, store_import_claim(f.store, STORE_QUEUE_ASSETS, worker, 60000, &f.memory, &found,
+                                     &import, &f.err));
     assert_true(found);
     assert_string_equal(import.claim.id, created.id);
     assert_int_equal(import.n_files, 1);
@@ -221,7 +222,8 @@ static void imports_are_claimed_once_and_fenced(void **state)
     assert_string_equal(
         import.setup,
         "{\"kind\" : \"images\", \"layout\" : \"idx\", \"options\" : {\"image_size\": 32}}");
-    assert_ok(&f, store_import_claim(f.store, worker, 60000, &f.memory, &found, &none, &f.err));
+    assert_ok(&f, store_import_claim(f.store, STORE_QUEUE_ASSETS, worker, 60000, &f.memory, &found,
+                                     &none, &f.err));
     assert_false(found);
     assert_status(&f, store_asset_delete(f.store, &f.scope, STORE_DATASET, created.id, &f.err),
                   SV_ERR_WRONG_STATE);
@@ -264,8 +266,8 @@ static void a_crashing_import_is_given_up(void **state)
         struct store_claimed_import import;
         bool found = false;
         test_sql(f.conninfo, "update dataset set not_before = now()");
-        assert_ok(&f,
-                  store_import_claim(f.store, worker, 60000, &f.memory, &found, &import, &f.err));
+        assert_ok(&f, store_import_claim(f.store, STORE_QUEUE_ASSETS, worker, 60000, &f.memory,
+                                         &found, &import, &f.err));
         assert_true(found);
         assert_ok(&f, store_import_crashed(f.store, &import.claim, "the import crashed", &f.err));
     }
@@ -302,8 +304,8 @@ static void weights_are_imported_in_turn(void **state)
     struct store_claimed_import imports[3];
     bool found;
     for (int i = 0; i < 3; i++) {
-        assert_ok(
-            &f, store_import_claim(f.store, worker, 60000, &f.memory, &found, &imports[i], &f.err));
+        assert_ok(&f, store_import_claim(f.store, STORE_QUEUE_ASSETS, worker, 60000, &f.memory,
+                                         &found, &imports[i], &f.err));
         assert_true(found);
         assert_string_equal(imports[i].claim.id, order[i]);
         assert_int_equal(imports[i].claim.asset, i == 1 ? STORE_DATASET : STORE_WEIGHTS);
@@ -350,7 +352,8 @@ static void lost_imports_of_weights_are_reaped(void **state)
     size_t reaped = 0;
     store_fixture_worker(&f, worker);
     waiting_weights(&f, "lost", &weights);
-    assert_ok(&f, store_import_claim(f.store, worker, 60000, &f.memory, &found, &import, &f.err));
+    assert_ok(&f, store_import_claim(f.store, STORE_QUEUE_ASSETS, worker, 60000, &f.memory, &found,
+                                     &import, &f.err));
     test_sql(f.conninfo, "update weights set lease_until = now() - interval '1 s'");
     assert_ok(&f, store_reap(f.store, &reaped, &f.err));
     assert_int_equal(reaped, 1);
@@ -358,7 +361,8 @@ static void lost_imports_of_weights_are_reaped(void **state)
                   SV_ERR_WRONG_STATE);
     assert_int_equal(test_sql_number(f.conninfo, "select count(*) from blob_reference"), 1);
     test_sql(f.conninfo, "update weights set not_before = now()");
-    assert_ok(&f, store_import_claim(f.store, worker, 60000, &f.memory, &found, &import, &f.err));
+    assert_ok(&f, store_import_claim(f.store, STORE_QUEUE_ASSETS, worker, 60000, &f.memory, &found,
+                                     &import, &f.err));
     assert_true(found);
     assert_int_equal(import.attempt, 2);
     store_fixture_close(&f);
