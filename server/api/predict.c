@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/sha256.h"
 #include "server/api/handlers_internal.h"
 #include "server/api/show_internal.h"
 #include "server/api/trial_read_internal.h"
@@ -62,28 +63,47 @@ enum sv_status api_trials_before_predict(void *state, const struct http_request 
     return check_trial(state, req, err);
 }
 
-/* Puts the question into the queue; its id lives as long as the request. */
+/* The key of this request, if it has one: the digest is of the body's content and type too. */
+static enum sv_status key_of(const struct http_request *req, const struct store_blob *blob,
+                             struct store_idempotency *out_key, bool *out_used,
+                             struct sv_error *err)
+{
+    struct nn_sha256 hash;
+    enum sv_status st = api_idempotency(req, out_key, out_used, err);
+    if (st == SV_OK && *out_used) {
+        nn_sha256_init(&hash);
+        nn_sha256_update(&hash, out_key->digest, sizeof out_key->digest);
+        nn_sha256_update(&hash, blob->sha256, strlen(blob->sha256));
+        nn_sha256_update(&hash, req->body_type, strlen(req->body_type));
+        nn_sha256_finish(&hash, out_key->digest);
+    }
+    return st;
+}
+
+/* Puts the question into the queue; what was made lives as long as the request. */
 static enum sv_status ask(struct api_ctx *ctx, const struct http_request *req,
-                          const struct store_scope *scope, const char **out_id,
+                          const struct store_scope *scope, const struct store_created **out_made,
                           struct sv_error *err)
 {
-    struct store_posted_new made = {.trial_id = http_path(req, "id"), .media_type = req->body_type};
     struct store_blob blob;
+    struct store_idempotency key;
+    bool has_key = false;
+    struct store_created *made = http_request_alloc(req, sizeof *made);
     enum sv_status st =
-        store_blob_write_fd(ctx->store, scope->project_id, req->body_fd, &blob, err);
+        made ? store_blob_write_fd(ctx->store, scope->project_id, req->body_fd, &blob, err)
+             : api_no_memory(err);
+    if (st == SV_OK) {
+        st = key_of(req, &blob, &key, &has_key, err);
+    }
     if (st != SV_OK) {
         return st;
     }
-    sv_id_make(made.id);
-    made.blob_id = blob.id;
-    char *id = http_request_printf(req, "%s", made.id);
-    if (!id) {
-        return api_no_memory(err);
-    }
-    st = store_prediction_create(ctx->store, scope, &made, err);
+    const struct store_posted_new posted = {
+        .trial_id = http_path(req, "id"), .media_type = req->body_type, .blob_id = blob.id};
+    st = store_prediction_create(ctx->store, scope, &posted, has_key ? &key : NULL, made, err);
     if (st == SV_OK) {
-        http_request_keep(req, id);
-        *out_id = id;
+        http_request_keep(req, made);
+        *out_made = made;
     }
     return st;
 }
@@ -130,17 +150,18 @@ enum sv_status api_trials_predict(void *state, const struct http_request *req,
     struct store_scope scope;
     struct store_memory memory = {0};
     struct store_posted prediction;
-    const char *id = http_request_kept(req);
+    const struct store_created *made = http_request_kept(req);
     enum sv_status st = http_query_decode(req, PARAMS, API_COUNT(PARAMS), &query, err);
     api_scope(req, &scope);
-    if (st == SV_OK && !id) {
-        st = ask(ctx, req, &scope, &id, err);
+    if (st == SV_OK && !made) {
+        st = ask(ctx, req, &scope, &made, err);
     }
     if (st != SV_OK) {
         return st;
     }
+    api_replayed(out_resp, made);
     struct changes_mark mark = changes_mark(ctx->changes);
-    st = store_prediction_get(ctx->store, &scope, id, &memory, &prediction, err);
+    st = store_prediction_get(ctx->store, &scope, made->id, &memory, &prediction, err);
     if (st == SV_OK) {
         st = answer(ctx, req, out_resp, mark, &prediction, query.wait, err);
     }

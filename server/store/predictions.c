@@ -10,47 +10,71 @@
 
 struct create {
     const struct store_scope *scope;
-    const struct store_posted_new *made;
+    const struct store_posted_new *posted;
+    const struct store_idempotency *idempotency;
+    char id[SV_ID_SIZE];
+    struct store_created created;
 };
 
-static enum sv_status create_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+static enum sv_status insert_row(struct store_conn *conn, const struct create *create,
+                                 struct sv_error *err)
 {
-    const struct create *create = ctx;
-    const struct store_posted_new *made = create->made;
     struct sql_params params = {0};
     struct sql_rows rows = {0};
-    sql_text(&params, made->id);
-    sql_text(&params, made->trial_id);
+    sql_text(&params, create->id);
+    sql_text(&params, create->posted->trial_id);
     sql_text(&params, create->scope->project_id);
-    sql_text(&params, made->media_type);
-    sql_text(&params, made->blob_id);
+    sql_text(&params, create->posted->media_type);
+    sql_text(&params, create->posted->blob_id);
     sql_text(&params, create->scope->actor);
     enum sv_status st = sql_run(
         conn,
         "insert into prediction (id, project_id, trial_id, media_type, input_blob_id, created_by)"
-        " select $1::uuid, t.project_id, t.id, $4::text, $5::uuid, $6::text from trial t where "
-        "t.id = $2 and"
-        " t.project_id = $3 on conflict (id) do nothing",
+        " select $1::uuid, t.project_id, t.id, $4::text, $5::uuid, $6::text from trial t where"
+        " t.id = $2 and t.project_id = $3",
         &params, &rows, err);
     if (st != SV_OK) {
         return st;
     }
     int affected = rows.affected;
     sql_rows_clear(&rows);
-    if (affected == 0) { /* unless an earlier run of this was committed */
-        return conn->repeated ? SV_OK : store_not_found("trial", err);
+    return affected > 0 ? SV_OK : store_not_found("trial", err);
+}
+
+static enum sv_status create_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+{
+    struct create *create = ctx;
+    bool done = false;
+    struct store_creation creation = {.project_id = create->scope->project_id,
+                                      .idempotency = create->idempotency,
+                                      .resource = "prediction",
+                                      .exists = "select 1 from prediction where id = $1",
+                                      .new_id = create->id};
+    enum sv_status st = store_create_begin(conn, &creation, &create->created, &done, err);
+    if (st != SV_OK || done) {
+        return st;
     }
-    return store_asset_touch(conn, STORE_PREDICTION, made->id, "created", create->scope->actor,
-                             err);
+    st = insert_row(conn, create, err);
+    return st == SV_OK ? store_asset_touch(conn, STORE_PREDICTION, create->id, "created",
+                                           create->scope->actor, err)
+                       : st;
 }
 
 enum sv_status store_prediction_create(struct store *store, const struct store_scope *scope,
-                                       const struct store_posted_new *prediction,
-                                       struct sv_error *err)
+                                       const struct store_posted_new *posted,
+                                       const struct store_idempotency *idempotency,
+                                       struct store_created *out_created, struct sv_error *err)
 {
-    struct create create = {scope, prediction};
-    enum sv_status st = store_id_check(prediction->trial_id, "trial", err);
-    return st == SV_OK ? store_tx_run(store, "prediction_create", create_tx, &create, err) : st;
+    struct create create = {.scope = scope, .posted = posted, .idempotency = idempotency};
+    sv_id_make(create.id);
+    enum sv_status st = store_id_check(posted->trial_id, "trial", err);
+    if (st == SV_OK) {
+        st = store_tx_run(store, "prediction_create", create_tx, &create, err);
+    }
+    if (st == SV_OK) {
+        *out_created = create.created;
+    }
+    return st;
 }
 
 /* ---- reading ---- */

@@ -10,7 +10,6 @@
 #include "server/store/imports.h"
 
 struct store_posted_new {
-    char id[SV_ID_SIZE]; /* made by the caller, so that a repeated call makes nothing twice */
     const char *trial_id;
     const char *media_type;
     const char *blob_id; /* of the body */
@@ -18,7 +17,9 @@ struct store_posted_new {
 /* SV_ERR_NOT_FOUND: no such trial. */
 SV_MUST_CHECK enum sv_status store_prediction_create(struct store *store,
                                                      const struct store_scope *scope,
-                                                     const struct store_posted_new *prediction,
+                                                     const struct store_posted_new *posted,
+                                                     const struct store_idempotency *idempotency,
+                                                     struct store_created *out_created,
                                                      struct sv_error *err);
 
 struct store_posted {

@@ -18,6 +18,7 @@
 enum {
     HINT_GAP_MS = 1000,    /* between heartbeats that notifications ask for */
     CLAIM_GAP_MS = 200,    /* between looks at an empty queue that notifications ask for */
+    QUESTION_GAP_MS = 20,  /* likewise, where somebody waits for a prediction */
     CHECK_MS = 30000,      /* between looks at the version of the schema */
     DATABASE_GAP_MS = 500, /* between tries while the database is away */
 };
@@ -275,7 +276,8 @@ static void wait_next(struct keeper *keeper)
     if (heard == STORE_HEARD_CONNECTED) {
         keeper->beat_at_ms = keeper->claim_at_ms = 0;
     } else if (heard == STORE_HEARD_CHANGE) {
-        sooner(&keeper->claim_at_ms, keeper->claimed_ms + CLAIM_GAP_MS);
+        bool asked = change.subject == STORE_SUBJECT_PREDICTION;
+        sooner(&keeper->claim_at_ms, keeper->claimed_ms + (asked ? QUESTION_GAP_MS : CLAIM_GAP_MS));
         if (change.subject == STORE_SUBJECT_JOB && is_ours(keeper, &change)) {
             sooner(&keeper->beat_at_ms, keeper->beaten_ms + HINT_GAP_MS);
         }

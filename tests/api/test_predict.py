@@ -106,6 +106,16 @@ def test_what_cannot_be_answered(daemon, dataset, judged):
     daemon.wait_job(job["id"])
 
 
+def test_a_key_asks_once(daemon, judged):
+    trial, rows = judged
+    url, bodies = f"/v1/trials/{trial['id']}/predict", [picture_of(daemon, trial, r["sample"]) for r in rows[:2]]
+    headers = {"Content-Type": "image/png", "Idempotency-Key": f"once-{trial['id']}"}
+    first, again = (daemon.request("POST", url, data=bodies[0], headers=headers) for _ in range(2))
+    assert first.status_code == again.status_code == 200 and first.json() == again.json()
+    assert "Idempotency-Replayed" not in first.headers and again.headers["Idempotency-Replayed"] == "true"
+    daemon.refused("POST", url, 422, "idempotency_key_reused", data=bodies[1], headers=headers)
+
+
 def test_an_answer_that_takes_longer_is_asked_for_again(daemon, judged):
     trial, rows = judged
     answer = daemon.request("POST", f"/v1/trials/{trial['id']}/predict?wait=0",
@@ -175,3 +185,5 @@ def test_sequences_that_do_not_fit(daemon, engines, judged):
     problem = daemon.refused("POST", url, 422, "invalid_field", data=png(np.zeros((12, 12), np.uint8)),
                              headers={"Content-Type": "image/png"})
     assert "takes sequences" in problem["detail"]
+    daemon.refused("POST", "/v1/jobs", 422, "not_supported", "/explain",
+                   json={"kind": "sequence_regression", "dataset": made["id"], **SMALL, "explain": {}})

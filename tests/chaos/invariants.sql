@@ -139,10 +139,14 @@ where b.sha256 is null and (
     exists (select 1 from artefact a where a.blob_id = b.id)
     or exists (select 1 from checkpoint k where k.blob_id = b.id)
     or exists (select 1 from dataset d where d.prepared_blob_id = b.id)
-    or exists (select 1 from dataset_file f where f.blob_id = b.id and f.complete));
+    or exists (select 1 from dataset_file f where f.blob_id = b.id and f.complete)
+    or exists (select 1 from prediction p where p.input_blob_id = b.id));
 
 select 'an_import_has_a_lease' as rule, d.id::text as subject from dataset d
 where (d.worker_id is null) <> (d.lease_until is null) or (d.worker_id is not null and d.state <> 'checking');
+
+select 'a_claimed_prediction_has_an_attempt' as rule, p.id::text as subject from prediction p
+where p.worker_id is not null and (p.attempt < 1 or p.attempt > p.max_attempts or p.fence < p.attempt);
 
 select 'events_are_not_ahead' as rule, e.id::text as subject
 from event e join job j on j.id = e.job_id where e.revision > j.revision;

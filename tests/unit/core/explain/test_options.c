@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The `explain` object: what it means, what is refused and where, which pictures it chooses.
+ */
+#include "core/explain/options.h"
+
+#include <string.h>
+
+#include "tests/support/cmocka_all.h"
+#include "tests/support/network.h"
+#include "tests/support/sets.h"
+
+static const struct nn_network_bind BIND = {.height = 9, .width = 8, .channels = 3, .classes = 3};
+
+static const char NETWORK[] =
+    "{'layers': [{'name': 'in', 'kind': 'image_input'},"
+    " {'name': 'c', 'kind': 'convolution', 'filters': 4, 'kernel': 3},"
+    " {'name': 'r', 'kind': 'relu'}, {'name': 'drop', 'kind': 'dropout'},"
+    " {'name': 'fc', 'kind': 'fully_connected'}, {'name': 'x', 'kind': 'softmax'}]}";
+static const char FLAT[] = "{'layers': [{'name': 'in', 'kind': 'image_input'},"
+                           " {'name': 'fc', 'kind': 'fully_connected'},"
+                           " {'name': 'x', 'kind': 'softmax'}]}";
+static const char STEPS[] = "{'layers': [{'name': 'in', 'kind': 'sequence_input'},"
+                            " {'name': 'l', 'kind': 'lstm', 'units': 3},"
+                            " {'name': 'fc', 'kind': 'fully_connected'}]}";
+
+/* The names of a plan are borrowed from *out_json. */
+static enum nn_status plan_of(const char *network, const char *text, json_t **out_json,
+                              struct nn_explain_plan *out, struct nn_error *err)
+{
+    struct nn_description *description = NULL;
+    struct nn_explain_options options;
+    json_t *spec = test_json(network);
+    *out_json = test_json(text);
+    assert_int_equal(nn_description_parse(spec, &description, err), NN_OK);
+    assert_int_equal(jx_decode(nn_explain_fields, *out_json, "", &options, err), NN_OK);
+    enum nn_status status = nn_explain_plan(&options, description, &BIND, out, err);
+    nn_description_destroy(description);
+    json_decref(spec);
+    return status;
+}
+
+static void defaults(void **state)
+{
+    (void)state;
+    struct nn_explain_plan plan;
+    json_t *json;
+    assert_int_equal(plan_of(NETWORK, "{}", &json, &plan, NULL), NN_OK);
+    assert_true(plan.samples == 8 && !plan.by_item && plan.part == NN_PART_TEST);
+    assert_true(plan.grad_cam && plan.n_layers == 0 && !plan.feature_layer);
+    json_decref(json);
+}
+
+static void layers_ask_for_activations(void **state)
+{
+    (void)state;
+    struct nn_explain_plan plan;
+    json_t *json;
+    static const char TEXT[] = "{'layers': ['fc', 'in'], 'samples': [4, 2], 'part': 'validation'}";
+    assert_int_equal(plan_of(NETWORK, TEXT, &json, &plan, NULL), NN_OK);
+    assert_true(plan.grad_cam && plan.n_layers == 2);
+    assert_string_equal(plan.layers[0], "fc");
+    assert_string_equal(plan.layers[1], "in");
+    assert_true(plan.by_item && plan.samples == 2 && plan.items[0] == 4 && plan.items[1] == 2);
+    assert_int_equal(plan.part, NN_PART_VALIDATION);
+    json_decref(json);
+}
+
+static void mistakes_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *network, *text, *pointer;
+        enum nn_status status;
+    } CASES[] = {
+        {NETWORK, "{'samples': 0}", "/samples", NN_ERR_INVALID},
+        {NETWORK, "{'samples': 257}", "/samples", NN_ERR_INVALID},
+        {NETWORK, "{'samples': []}", "/samples", NN_ERR_INVALID},
+        {NETWORK, "{'samples': 'all'}", "/samples", NN_ERR_INVALID},
+        {NETWORK, "{'samples': 2.5}", "/samples", NN_ERR_INVALID},
+        {NETWORK, "{'samples': [1, -1]}", "/samples/1", NN_ERR_INVALID},
+        {NETWORK, "{'samples': [1, 1]}", "/samples/1", NN_ERR_INVALID},
+        {NETWORK, "{'methods': ['activations']}", "/layers", NN_ERR_INVALID},
+        {NETWORK, "{'methods': ['grad_cam'], 'layers': ['r']}", "/layers", NN_ERR_INVALID},
+        {NETWORK, "{'layers': ['r', 'nowhere']}", "/layers/1", NN_ERR_INVALID},
+        {NETWORK, "{'layers': ['x']}", "/layers/0", NN_ERR_INVALID},
+        {NETWORK, "{'layers': ['r', 'r']}", "/layers/1", NN_ERR_INVALID},
+        {NETWORK, "{'feature_layer': 'fc'}", "/feature_layer", NN_ERR_INVALID},
+        {NETWORK, "{'feature_layer': 'in'}", "/feature_layer", NN_ERR_INVALID},
+        {NETWORK, "{'methods': ['activations'], 'layers': ['r'], 'feature_layer': 'c'}",
+         "/feature_layer", NN_ERR_INVALID},
+        {FLAT, "{}", "/methods", NN_ERR_NOT_SUPPORTED},
+        {STEPS, "{}", "", NN_ERR_NOT_SUPPORTED},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct nn_explain_plan plan = {.samples = 77};
+        struct nn_error err = {0};
+        json_t *json;
+        enum nn_status status = plan_of(CASES[i].network, CASES[i].text, &json, &plan, &err);
+        if (status != CASES[i].status || strcmp(err.pointer, CASES[i].pointer) != 0) {
+            fail_msg("%s: status %d at \"%s\": %s", CASES[i].text, (int)status, err.pointer,
+                     err.text);
+        }
+        assert_int_equal(plan.samples, 77);
+        json_decref(json);
+    }
+    struct nn_explain_plan plan;
+    json_t *json;
+    static const char FLAT_LAYERS[] = "{'methods': ['activations'], 'layers': ['fc']}";
+    assert_int_equal(plan_of(FLAT, FLAT_LAYERS, &json, &plan, NULL), NN_OK);
+    json_decref(json);
+}
+
+enum { N = 40 };
+
+/* The first by digest are the same whatever the order in which the part is gone through, and are
+ * in order. */
+static void the_choice_follows_the_content(void **state)
+{
+    (void)state;
+    struct test_set_item items[N];
+    uint32_t part[N], turned[N];
+    size_t first[NN_EXPLAIN_SAMPLES_MAX], second[NN_EXPLAIN_SAMPLES_MAX];
+    struct nn_explain_plan plan = {.samples = 7};
+    for (size_t i = 0; i < N; i++) { /* the last two are one picture */
+        items[i] = (struct test_set_item){.label = (uint32_t)i % 2,
+                                          .part = NN_PART_TEST,
+                                          .content = i == N - 1 ? N - 2 : (unsigned)i};
+        part[i] = (uint32_t)i;
+        turned[N - 1 - i] = (uint32_t)i;
+    }
+    char *directory = test_directory();
+    struct nn_prepared *set = test_set(directory, items, N, 3, 2, 1, 2);
+    assert_int_equal(nn_explain_choose(&plan, set, part, N, first), 7);
+    assert_int_equal(nn_explain_choose(&plan, set, turned, N, second), 7);
+    assert_memory_equal(first, second, 7 * sizeof *first);
+    for (size_t i = 1; i < 7; i++) {
+        assert_true(memcmp(nn_prepared_item_digest(set, first[i - 1]),
+                           nn_prepared_item_digest(set, first[i]), NN_DIGEST_BYTES) <= 0);
+    }
+    for (size_t i = 0; i < N; i++) { /* none that was left out comes before the last taken */
+        bool taken = false;
+        for (size_t k = 0; k < 7; k++) {
+            taken = taken || first[k] == i;
+        }
+        assert_true(taken || memcmp(nn_prepared_item_digest(set, i),
+                                    nn_prepared_item_digest(set, first[6]), NN_DIGEST_BYTES) >= 0);
+    }
+    plan.samples = 100;
+    assert_int_equal(nn_explain_choose(&plan, set, part, N, first), N);
+    plan = (struct nn_explain_plan){.by_item = true, .samples = 3, .items = {5, N, 2}};
+    assert_int_equal(nn_explain_choose(&plan, set, part, N, first), 2);
+    assert_true(first[0] == 5 && first[1] == 2);
+    nn_prepared_close(set);
+    test_directory_remove(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(layers_ask_for_activations),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(the_choice_follows_the_content),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
