@@ -155,10 +155,9 @@ static void a_lost_lease_is_reaped(void **state)
 static void a_trial_without_a_network_gives_none(void **state)
 {
     struct world world;
-    struct store_created made;
     struct store_claimed_import import;
     open_world(&world, *state, false);
-    made = ask(&world);
+    (void)ask(&world);
     assert_true(claim(&world, STORE_QUEUE_PREDICTIONS, &import));
     assert_int_equal(import.n_files, 1);
     assert_string_equal(import.files[0].name, "input");
