@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -85,16 +86,26 @@ static bool apply_limits(const struct trial_limits *limits)
            (!limits->processes || lower_limit(RLIMIT_NPROC, limits->processes));
 }
 
-/* Best effort: a system without these files or rights still trains. */
-static void yield_to_others(void)
+static void write_own(const char *path, const char *text)
 {
-    (void)setpriority(PRIO_PROCESS, 0, CHILD_NICE);
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {
-        ssize_t written = write(fd, "1000", 4);
+        ssize_t written = write(fd, text, strlen(text));
         (void)written;
         (void)close(fd);
     }
+}
+
+/* Best effort: a system without these files or rights still trains. Where the scheduler groups
+ * processes by session, being nice counts inside the group only: then the group, which is ours
+ * alone (server/worker/spawn.c), must be nice too, or two trials starve a server for seconds. */
+static void yield_to_others(void)
+{
+    char nice_text[8];
+    (void)setpriority(PRIO_PROCESS, 0, CHILD_NICE);
+    (void)snprintf(nice_text, sizeof nice_text, "%d", CHILD_NICE);
+    write_own("/proc/self/autogroup", nice_text);
+    write_own("/proc/self/oom_score_adj", "1000");
 }
 
 static bool become_user(const struct trial_limits *limits)

@@ -29,9 +29,9 @@ struct trial_limits {
 /* Reads "--uid N" pairs; false for anything else. */
 SV_MUST_CHECK bool trial_limits_parse(int argc, char *const *argv, struct trial_limits *out_limits);
 
-/* Applies the limits, and without being asked: nice 10, no core files, first victim of the
- * machine's out-of-memory killer, not dumpable, umask 077, SIGKILL when the parent's spawning
- * thread ends. Not to be undone. */
+/* Applies the limits, and without being asked: nice 10 (its session too), no core files, first
+ * victim of the machine's out-of-memory killer, not dumpable, umask 077, SIGKILL when the parent's
+ * spawning thread ends. Not to be undone. */
 SV_MUST_CHECK enum sv_status trial_confine(const struct trial_limits *limits, struct sv_error *err);
 
 /* Installs the seccomp filter for all threads: an allow-list; everything else gives EPERM. The

@@ -104,11 +104,10 @@ static int spawn_with(const struct worker_spawn *spawn, const int fds[3], pid_t 
     rc = rc ? rc : posix_spawn_file_actions_adddup2(&actions, fds[1], WIRE_CHILD_FD);
     rc = rc ? rc : posix_spawn_file_actions_addfchdir_np(&actions, fds[2]);
     rc = rc ? rc : posix_spawn_file_actions_addclosefrom_np(&actions, WIRE_CHILD_FD + 1);
-    rc = rc ? rc : posix_spawnattr_setpgroup(&attributes, 0);
     rc = rc ? rc : posix_spawnattr_setsigmask(&attributes, &none);
     rc = rc ? rc : posix_spawnattr_setsigdefault(&attributes, &all);
     rc = rc ? rc
-            : posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+            : posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
                                                         POSIX_SPAWN_SETSIGDEF);
     rc =
         rc ? rc

@@ -27,7 +27,7 @@ struct worker_spawn {
 };
 
 /* Must be called from a thread that lives as long as the child may: the child dies with it. The
- * child leads a process group of its own. Descriptors are borrowed. */
+ * child leads a session of its own. Descriptors are borrowed. */
 SV_MUST_CHECK enum sv_status worker_spawn(const struct worker_spawn *spawn, pid_t *out_pid,
                                           struct sv_error *err);
 

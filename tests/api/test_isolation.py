@@ -77,8 +77,10 @@ def status_of(pid):
 def test_a_child_leads_its_own_group_and_yields(child):
     daemon, _, pid = child
     [work] = daemon.pids("work")
-    assert os.getpgid(pid) == pid != os.getpgid(work)
+    assert os.getpgid(pid) == os.getsid(pid) == pid != os.getpgid(work)
     assert os.getpriority(os.PRIO_PROCESS, pid) >= 10
+    if os.path.exists("/proc/self/autogroup"):
+        assert proc(pid, "autogroup").split()[-1] == b"10"
     assert int(proc(pid, "oom_score_adj")) == 1000
     assert processes()[pid][0] == work
 
