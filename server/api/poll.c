@@ -14,11 +14,11 @@ static bool may_wait(const struct http_request *req, int64_t wait)
 }
 
 static enum sv_status unchanged(struct api_ctx *ctx, const struct http_request *req,
-                                struct http_response *resp, const char *id, int64_t seen,
-                                int64_t wait, const char *etag, struct sv_error *err)
+                                struct http_response *resp, const struct api_poll *poll,
+                                int64_t seen, const char *etag, struct sv_error *err)
 {
-    if (may_wait(req, wait)) {
-        return changes_wait(ctx->changes, id, seen, req, resp, wait, err);
+    if (may_wait(req, poll->wait)) {
+        return changes_wait(ctx->changes, poll->mark, poll->id, seen, req, resp, poll->wait, err);
     }
     http_response_not_modified(resp, etag);
     return SV_OK;
@@ -38,7 +38,7 @@ enum sv_status api_poll_begin(struct api_ctx *ctx, const struct http_request *re
     http_etag(req, revision, etag);
     if (http_if_none_match(req, etag)) {
         *out_done = true;
-        return unchanged(ctx, req, resp, id, revision, wait, etag, err);
+        return unchanged(ctx, req, resp, out_poll, revision, etag, err);
     }
     *out_done = changes_answer_get(ctx->changes, req, revision, resp);
     return SV_OK;
@@ -54,7 +54,7 @@ enum sv_status api_poll_end_bytes_take(struct api_ctx *ctx, const struct http_re
     changes_learn(ctx->changes, poll->mark, req->actor.project_id, poll->id, job_id, revision);
     if (http_if_none_match(req, etag)) {
         free(bytes);
-        return unchanged(ctx, req, resp, poll->id, revision, poll->wait, etag, err);
+        return unchanged(ctx, req, resp, poll, revision, etag, err);
     }
     changes_answer_put(ctx->changes, req, revision, etag, type, bytes, size);
     http_response_etag(resp, etag);

@@ -131,7 +131,7 @@ static enum sv_status answer(struct api_ctx *ctx, const struct http_request *req
     }
     if (is_waiting(p) && may_wait) {
         changes_learn(ctx->changes, mark, req->actor.project_id, p->id, p->id, p->revision);
-        return changes_wait(ctx->changes, p->id, p->revision, req, resp, wait, err);
+        return changes_wait(ctx->changes, mark, p->id, p->revision, req, resp, wait, err);
     }
     if (is_waiting(p)) {
         return answer_later(p, resp, err);

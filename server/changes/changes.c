@@ -256,9 +256,9 @@ void changes_wrote(struct changes *changes)
 
 /* --------------------------------------------------------------------------------------- waits */
 
-enum sv_status changes_wait(struct changes *changes, const char *id, int64_t seen,
-                            const struct http_request *req, struct http_response *resp,
-                            int64_t wait_seconds, struct sv_error *err)
+enum sv_status changes_wait(struct changes *changes, struct changes_mark mark, const char *id,
+                            int64_t seen, const struct http_request *req,
+                            struct http_response *resp, int64_t wait_seconds, struct sv_error *err)
 {
     struct changes_waiter waiter = {.seen = seen};
     enum sv_status status = http_park(req, resp, wait_seconds, &waiter.ticket, err);
@@ -270,8 +270,9 @@ enum sv_status changes_wait(struct changes *changes, const char *id, int64_t see
     const struct changes_entry *own = entry ? entry : changes_map_find(&changes->map, id);
     /* an id that nobody has learnt may be a trial's: woken by anything, it looks again */
     (void)snprintf(waiter.job_id, sizeof waiter.job_id, "%s", own ? own->job_id : "");
-    bool at_once =
-        (entry && entry->revision > seen) || !changes_waits_add(&changes->waits, &waiter);
+    bool forgotten = changes->lost > mark.epoch || changes->evicted > mark.epoch;
+    bool at_once = forgotten || (entry && entry->revision > seen) ||
+                   !changes_waits_add(&changes->waits, &waiter);
     (void)pthread_mutex_unlock(&changes->mutex);
     if (at_once) {
         http_wake(waiter.ticket);

@@ -81,9 +81,11 @@ void changes_learn(struct changes *changes, struct changes_mark mark, const char
  * notification of the write may arrive after the writer's next question. */
 void changes_wrote(struct changes *changes);
 
-/* Park the request until the job's revision is above seen, or wait_seconds are over. id as above.
- * When it is above already the request is run again at once. */
-SV_MUST_CHECK enum sv_status changes_wait(struct changes *changes, const char *id, int64_t seen,
+/* Park the request until the job's revision is above seen, or wait_seconds are over. id as above;
+ * seen was looked up or read after mark. When it is above already, or may be because what was known
+ * has been forgotten since, the request is run again at once. */
+SV_MUST_CHECK enum sv_status changes_wait(struct changes *changes, struct changes_mark mark,
+                                          const char *id, int64_t seen,
                                           const struct http_request *req,
                                           struct http_response *resp, int64_t wait_seconds,
                                           struct sv_error *err);

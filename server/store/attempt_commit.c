@@ -84,8 +84,10 @@ struct resuming {
 /* $1 the trial, $2 the step. width_bucket counts the steps up to $2. */
 static const char *const CUTS[] = {
     "delete from metric_chunk where trial_id = $1 and first_step > $2",
-    "update metric_chunk set steps = steps[1:width_bucket($2::bigint, steps)], vals ="
-    " vals[1:width_bucket($2::bigint, steps)], last_step = steps[width_bucket($2::bigint, steps)]"
+    "update metric_chunk c set (steps, vals, last_step, low, low_step, high, high_step) ="
+    " (select k.steps, k.vals, k.steps[cardinality(k.steps)], e.low, e.low_step, e.high,"
+    " e.high_step from (select c.steps[1:width_bucket($2::bigint, c.steps)] as steps,"
+    " c.vals[1:width_bucket($2::bigint, c.steps)] as vals) k, points_extremes(k.steps, k.vals) e)"
     " where trial_id = $1 and last_step > $2",
     "delete from checkpoint where trial_id = $1 and step > $2",
     "update trial set step = $2, checkpoint_step = (select coalesce(max(step), 0) from checkpoint"

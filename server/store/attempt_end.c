@@ -130,7 +130,7 @@ enum sv_status store_attempt_conclude(struct store_conn *conn, const struct stor
         sql_text(&params, claim->trial_id);
         st = sql_run(conn,
                      conclusion->wipe ? "select trial_results_delete($1)"
-                                      : "select trial_points_compact($1)",
+                                      : "update trial set fragmented = true where id = $1",
                      &params, NULL, err);
     }
     struct store_touch touch = {.job_id = claim->job_id,

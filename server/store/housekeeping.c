@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collection, trimming and figures.
+ * Collection, trimming, joining of chunks, and figures.
  *
  * A blob goes in three steps: found without a reference it gets a date, found with one again the
  * date goes, and with a date old enough it is deleted. A row that begins to use a blob at that
@@ -10,7 +10,7 @@
 
 #include "server/store/sql_internal.h"
 
-enum { COLLECT_MAX = 50, TRIM_MAX = 10000 };
+enum { COLLECT_MAX = 50, TRIM_MAX = 10000, JOIN_MAX = 32, JOIN_ROUNDS = 64 };
 
 static const char MARK[] =
     "update blob b set unreferenced_since = case when b.unreferenced_since is null then now() end"
@@ -83,6 +83,59 @@ static enum sv_status trim_keys(struct store *store, int age_s, size_t *out_n, s
                        &params, out_n, err);
 }
 
+/* ---- chunks of points ---- */
+
+struct joining {
+    char trial_id[SV_ID_SIZE]; /* "": there is none */
+    int64_t joined;
+};
+
+/* Joins some chunks of one ended trial. Its row is locked, so that a restart waits; another
+ * process that keeps house takes another trial. */
+static enum sv_status join_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
+{
+    struct joining *joining = ctx;
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    *joining = (struct joining){0};
+    enum sv_status st = sql_run(conn,
+                                "select id from trial where fragmented order by finished_at limit 1"
+                                " for no key update skip locked",
+                                NULL, &rows, err);
+    if (st != SV_OK || rows.n == 0) {
+        sql_rows_clear(&rows);
+        return st;
+    }
+    struct sql_reader r = {.rows = &rows};
+    sql_read_id(&r, joining->trial_id);
+    sql_rows_clear(&rows);
+    sql_text(&params, joining->trial_id);
+    sql_int(&params, JOIN_MAX);
+    st = sql_run(conn, "select trial_points_compact($1, $2)", &params, &rows, err);
+    if (st == SV_OK) {
+        r = (struct sql_reader){.rows = &rows};
+        joining->joined = sql_read_int(&r);
+        sql_rows_clear(&rows);
+    }
+    if (st == SV_OK && joining->joined < JOIN_MAX) {
+        sql_text(&params, joining->trial_id);
+        st = sql_run(conn, "update trial set fragmented = false where id = $1", &params, NULL, err);
+    }
+    return st;
+}
+
+/* In short transactions, since a long run has hundreds of thousands of points a metric. */
+static enum sv_status join_chunks(struct store *store, size_t *out_n, struct sv_error *err)
+{
+    struct joining joining = {.trial_id = "?"};
+    enum sv_status st = SV_OK;
+    for (int i = 0; st == SV_OK && joining.trial_id[0] && i < JOIN_ROUNDS; i++) {
+        st = store_tx_run(store, "chunks_join", join_tx, &joining, err);
+        *out_n += st == SV_OK ? (size_t)joining.joined : 0;
+    }
+    return st;
+}
+
 /* Answers are looked at soon or never. */
 static enum sv_status trim_predictions(struct store *store, int age_s, size_t *out_n,
                                        struct sv_error *err)
@@ -110,6 +163,9 @@ enum sv_status store_housekeep(struct store *store, const struct store_housekeep
     }
     if (st == SV_OK) {
         st = trim_predictions(store, limits->key_age_s, &done.predictions, err);
+    }
+    if (st == SV_OK) {
+        st = join_chunks(store, &done.chunks, err);
     }
     if (st == SV_OK) {
         *out_done = done;

@@ -16,8 +16,10 @@ struct store_housekeeping {
 };
 struct store_housekept {
     size_t blobs, events, keys, predictions;
+    size_t chunks; /* groups of chunks that were joined */
 };
-/* Collects blobs nothing refers to, trims events, idempotency keys and predictions. */
+/* Collects blobs nothing refers to, trims events, idempotency keys and predictions, joins the
+ * chunks of ended trials. */
 SV_MUST_CHECK enum sv_status store_housekeep(struct store *store,
                                              const struct store_housekeeping *limits,
                                              struct store_housekept *out_done,

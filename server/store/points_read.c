@@ -61,9 +61,9 @@ enum sv_status store_summaries_list(struct store *store, const struct store_scop
  * number of its series' points behind after_step. A trial without chunks gives one row without a
  * metric. */
 static const char CHUNKS[] =
-    "select j.id, j.revision, c.metric, (sum(case when c.first_step > $2 then"
-    " cardinality(c.steps) else cardinality(c.steps) - width_bucket($2::bigint, c.steps) end) over"
-    " (partition by c.metric))::bigint, c.steps, c.vals from trial t join job j on j.id = t.job_id"
+    "select j.id, j.revision, c.metric, (sum(case when c.first_step > $2 then c.n else c.n -"
+    " width_bucket($2::bigint, c.steps) end) over (partition by c.metric))::bigint, c.steps, "
+    "c.vals from trial t join job j on j.id = t.job_id"
     " left join metric_chunk c on c.trial_id = t.id and c.last_step > $2 and ($3::text[] is null"
     " or c.metric = any($3)) where t.id = $1 and t.project_id = $4 order by c.metric,"
     " c.first_step";

@@ -26,8 +26,10 @@ struct batch {
     int64_t *steps;
     double *values;
     size_t n;
-    const char **metrics;  /* of each chunk */
-    int64_t *lows, *highs; /* first and last element, from 1 */
+    const char **metrics;   /* of each chunk */
+    int64_t *begins, *ends; /* first and last element, from 1 */
+    double *lows, *highs;   /* smallest and largest finite value; NaN: there is none */
+    int64_t *low_steps, *high_steps;
     size_t n_chunks;
 };
 
@@ -102,8 +104,26 @@ static void add_to_summary(struct summaries *s, size_t i, int64_t step, double v
 static void begin_chunk(struct batch *batch, const char *metric)
 {
     batch->metrics[batch->n_chunks] = metric;
-    batch->lows[batch->n_chunks] = (int64_t)batch->n + 1;
+    batch->begins[batch->n_chunks] = (int64_t)batch->n + 1;
+    batch->lows[batch->n_chunks] = (double)NAN;
+    batch->highs[batch->n_chunks] = (double)NAN;
     batch->n_chunks++;
+}
+
+static void add_to_chunk(struct batch *batch, int64_t step, double value)
+{
+    size_t last = batch->n_chunks - 1;
+    batch->steps[batch->n] = step;
+    batch->values[batch->n] = value;
+    batch->ends[last] = (int64_t)++batch->n;
+    if (isfinite(value) && !(batch->lows[last] <= value)) {
+        batch->lows[last] = value;
+        batch->low_steps[last] = step;
+    }
+    if (isfinite(value) && !(batch->highs[last] >= value)) {
+        batch->highs[last] = value;
+        batch->high_steps[last] = step;
+    }
 }
 
 /* Moves the points of metric i that are new into the batch. */
@@ -120,11 +140,8 @@ static void take_metric(struct summaries *s, size_t i, const struct store_point 
             in_chunk = 0;
         }
         add_to_summary(s, i, points[k].step, points[k].value);
-        batch->steps[batch->n] = points[k].step;
-        batch->values[batch->n] = points[k].value;
-        batch->n++;
+        add_to_chunk(batch, points[k].step, points[k].value);
         in_chunk++;
-        batch->highs[batch->n_chunks - 1] = (int64_t)batch->n;
     }
 }
 
@@ -136,6 +153,10 @@ static enum sv_status sort_points(struct summaries *s, const struct store_point 
     batch->steps = store_memory_array(memory, n, sizeof *batch->steps);
     batch->values = store_memory_array(memory, n, sizeof *batch->values);
     batch->metrics = store_memory_array(memory, chunks, sizeof *batch->metrics);
+    batch->begins = store_memory_array(memory, chunks, sizeof *batch->begins);
+    batch->ends = store_memory_array(memory, chunks, sizeof *batch->ends);
+    batch->low_steps = store_memory_array(memory, chunks, sizeof *batch->low_steps);
+    batch->high_steps = store_memory_array(memory, chunks, sizeof *batch->high_steps);
     batch->lows = store_memory_array(memory, chunks, sizeof *batch->lows);
     batch->highs = store_memory_array(memory, chunks, sizeof *batch->highs);
     if (memory->failed) {
@@ -166,14 +187,21 @@ static enum sv_status insert_chunks(struct store_conn *conn, const struct store_
     sql_int_array(&params, batch->steps, batch->n);
     sql_real_array(&params, batch->values, batch->n);
     sql_text_array(&params, batch->metrics, batch->n_chunks);
-    sql_int_array(&params, batch->lows, batch->n_chunks);
-    sql_int_array(&params, batch->highs, batch->n_chunks);
+    sql_int_array(&params, batch->begins, batch->n_chunks);
+    sql_int_array(&params, batch->ends, batch->n_chunks);
+    sql_real_array(&params, batch->lows, batch->n_chunks);
+    sql_int_array(&params, batch->low_steps, batch->n_chunks);
+    sql_real_array(&params, batch->highs, batch->n_chunks);
+    sql_int_array(&params, batch->high_steps, batch->n_chunks);
     return sql_run(conn,
                    "insert into metric_chunk (trial_id, fence, project_id, metric, first_step,"
-                   " last_step, steps, vals) select $1, $2, $3, x.metric, ($4::bigint[])[x.low],"
-                   " ($4::bigint[])[x.high], ($4::bigint[])[x.low:x.high],"
-                   " ($5::float8[])[x.low:x.high] from unnest($6::text[], $7::bigint[],"
-                   " $8::bigint[]) as x (metric, low, high)",
+                   " last_step, steps, vals, low, low_step, high, high_step) select $1, $2, $3,"
+                   " x.metric, ($4::bigint[])[x.one], ($4::bigint[])[x.other],"
+                   " ($4::bigint[])[x.one:x.other], ($5::float8[])[x.one:x.other], nullif(x.low,"
+                   " 'NaN'), case when x.low <> 'NaN' then x.low_step end, nullif(x.high, 'NaN'),"
+                   " case when x.high <> 'NaN' then x.high_step end from unnest($6::text[],"
+                   " $7::bigint[], $8::bigint[], $9::float8[], $10::bigint[], $11::float8[],"
+                   " $12::bigint[]) as x (metric, one, other, low, low_step, high, high_step)",
                    &params, NULL, err);
 }
 

@@ -87,6 +87,17 @@ full join (
     group by c.trial_id, c.metric) p using (trial_id, metric)
 where (s.n, s.last_step, s.last, s.min, s.max) is distinct from (p.n, p.last_step, p.last, p.min, p.max);
 
+select 'chunks_tell_their_extremes' as rule, c.trial_id || ' ' || c.metric || ' ' || c.first_step as subject
+from metric_chunk c, points_extremes(c.steps, c.vals) e
+where (c.low, c.low_step, c.high, c.high_step) is distinct from (e.low, e.low_step, e.high, e.high_step);
+
+select 'chunks_do_not_overlap' as rule, q.trial_id || ' ' || q.metric || ' ' || q.first_step as subject
+from (
+    select c.trial_id, c.metric, c.first_step,
+        lag(c.last_step) over (partition by c.trial_id, c.metric order by c.first_step) as before
+    from metric_chunk c) q
+where q.first_step <= q.before;
+
 select 'points_stand_before_the_end' as rule, t.id || ' ' || s.metric as subject
 from trial t join metric_summary s on s.trial_id = t.id
 where s.last_step > greatest(t.step, coalesce(t.total_steps, 0));

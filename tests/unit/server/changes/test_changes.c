@@ -118,6 +118,9 @@ static const struct http_param PARAMS[] = {
     HTTP_PARAM_ROW_WAIT(struct question, wait),
 };
 
+/* The next poll that waits: another request's write and its notification come in between. */
+static atomic_bool write_before_wait;
+
 /* A poll as the README of the room describes it. */
 static enum sv_status get_job(void *state, const struct http_request *req,
                               struct http_response *resp, struct sv_error *err)
@@ -131,18 +134,22 @@ static enum sv_status get_job(void *state, const struct http_request *req,
     if (status != SV_OK) {
         return status;
     }
+    struct changes_mark mark = changes_mark(changes);
     bool known = changes_revision(changes, req->actor.project_id, q.id, &revision);
     if (known && changes_answer_get(changes, req, revision, resp)) {
         return SV_OK;
     }
     if (!known) {
-        struct changes_mark mark = changes_mark(changes);
         atomic_fetch_add(&queries, 1);
         revision = atomic_load(&current);
         changes_learn(changes, mark, req->actor.project_id, q.id, JOB, revision);
     }
     if (revision <= q.seen && q.wait && req->wake != HTTP_WAKE_DEADLINE) {
-        return changes_wait(changes, q.id, q.seen, req, resp, q.wait, err);
+        if (atomic_exchange(&write_before_wait, false)) {
+            atomic_store(&current, q.seen + 1);
+            changes_wrote(changes);
+        }
+        return changes_wait(changes, mark, q.id, q.seen, req, resp, q.wait, err);
     }
     int n = snprintf(text, sizeof text, "{\"revision\":%lld}", (long long)revision);
     http_etag(req, revision, etag);
@@ -440,6 +447,15 @@ static void test_waits(void **state)
     expect_body(ask(t, "/job?seen=6&wait=50"), "\"revision\":7"); /* already above */
 }
 
+static void test_a_write_before_the_wait_wakes_it(void **state)
+{
+    struct test_http *t = *state;
+    atomic_store(&current, 5);
+    atomic_store(&write_before_wait, true);
+    int fd = ask(t, "/job?seen=5&wait=50");
+    expect_body(fd, "\"revision\":6");
+}
+
 /* A change that is notified while the connection is down is seen when it is back (B09). */
 static void test_B09_waits_survive_a_loss(void **state)
 {
@@ -564,6 +580,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_eviction, setup_small, teardown),
         cmocka_unit_test_setup_teardown(test_polls_are_answered_from_the_map, setup, teardown),
         cmocka_unit_test_setup_teardown(test_waits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_write_before_the_wait_wakes_it, setup, teardown),
         cmocka_unit_test_setup_teardown(test_B09_waits_survive_a_loss, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lists_and_streams, setup, teardown),
         cmocka_unit_test_setup_teardown(test_answers_are_bounded, setup, teardown),

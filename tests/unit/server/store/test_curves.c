@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/store/housekeeping.h"
 #include "server/store/points.h"
 #include "server/store/trials.h"
 #include "tests/support/store_fixture.h"
@@ -202,6 +203,59 @@ static void the_oldest_go_first(void **state)
     close_world(&w);
 }
 
+static void end_trial(struct world *w)
+{
+    char ended[16];
+    struct store_ending ending = {.outcome = STORE_OUTCOME_FAILED,
+                                  .error_class = "invalid_input",
+                                  .error_text = "it went wrong"};
+    assert_ok(&w->f, store_attempt_end(w->f.store, &w->t.claim, &ending, ended, &w->f.err));
+    assert_string_equal(ended, "failed");
+}
+
+static struct store_series_list read_all(struct world *w)
+{
+    struct store_series_list list = {0};
+    struct store_series_query query = {.after_step = -1};
+    assert_ok(&w->f, store_series_read(w->f.store, &w->f.scope, w->t.claim.trial_id, &query,
+                                       &w->f.memory, &list, &w->f.err));
+    return list;
+}
+
+/* Small chunks before and behind a large one, of two attempts, cut where the second resumed. */
+static void chunks_are_joined_after_the_end(void **state)
+{
+    static const struct store_housekeeping never = {1 << 30, 1 << 30, 1 << 30, 1 << 30};
+    struct store_housekept done;
+    struct world w;
+    open_world(&w, *state, 1);
+    for (int64_t step = 1; step < 3000; step += 100) {
+        commit_steps(&w, step, step + 99, -1);
+    }
+    lose_worker(&w);
+    store_fixture_claim(&w.f, w.worker, &w.t);
+    commit_steps(&w, 1, 250, 1);
+    commit_steps(&w, 251, 8000, 2);
+    for (int64_t step = 8001; step < 20000; step += 500) {
+        commit_steps(&w, step, step + 499, 3);
+    }
+    end_trial(&w);
+    struct store_series_list before = read_all(&w);
+    assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from metric_chunk"), 2 * 26);
+    assert_ok(&w.f, store_housekeep(w.f.store, &never, &done, &w.f.err));
+    assert_int_equal(done.chunks, 2 * 3);
+    assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from metric_chunk"), 2 * 5);
+    assert_int_equal(test_sql_number(w.f.conninfo, "select max(n) from metric_chunk"), 7750);
+    struct store_series_list after = read_all(&w);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(after.rows[i].n, 20000);
+        assert_same_series(&before.rows[i], &after.rows[i]);
+    }
+    assert_ok(&w.f, store_housekeep(w.f.store, &never, &done, &w.f.err));
+    assert_int_equal(done.chunks, 0);
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +264,7 @@ int main(void)
         cmocka_unit_test(points_of_an_earlier_attempt_are_dropped),
         cmocka_unit_test(another_fence_is_noticed),
         cmocka_unit_test(the_oldest_go_first),
+        cmocka_unit_test(chunks_are_joined_after_the_end),
     };
     return cmocka_run_group_tests(tests, test_postgres_setup, test_postgres_teardown);
 }
