@@ -91,6 +91,8 @@ static void put_store(FILE *out, const struct store_counters *c)
     put(out, "imports_running", "gauge", "Checks of data sets and weights that run.",
         (double)c->imports_running);
     put(out, "workers", "gauge", "Workers heard of within the last minute.", (double)c->workers);
+    put(out, "workers_in_trouble", "gauge", "Workers that cannot prepare attempts and claim none.",
+        (double)c->workers_in_trouble);
     put(out, "blobs", "gauge", "Stored blobs.", (double)c->blobs);
     put(out, "blob_bytes", "gauge", "Bytes of stored blobs.", (double)c->blob_bytes);
     put(out, "events", "gauge", "Events in the outbox.", (double)c->events);

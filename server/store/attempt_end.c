@@ -11,7 +11,7 @@
  *   paused         paused; queued when a stop was asked for meanwhile: a worker evaluates it
  *   cancelled      queued: nobody asked for it, so it was no cancel
  *   failed         failed; queued again when its class may be retried and attempts are left
- *   released       queued, and the attempt does not count
+ *   released       queued, after a delay if one is given, and the attempt does not count
  */
 #include <string.h>
 
@@ -62,11 +62,12 @@ static struct store_conclusion conclude(const struct store_held *held,
     case STORE_OUTCOME_RELEASED:
         break;
     }
-    return (struct store_conclusion){.state = "queued", .outcome = "released"};
+    return (struct store_conclusion){
+        .state = "queued", .outcome = "released", .delay_ms = ending->delay_ms};
 }
 
-/* $1 trial, $2 state, $3 class, $4 text, $5 final, $6 counts, $7 backoff. Wishes end with a final
- * state; a wish to pause ends when it is fulfilled; others wait for the next attempt. */
+/* $1 trial, $2 state, $3 class, $4 text, $5 final, $6 counts, $7 backoff, $8 delay. Wishes end with
+ * a final state; a wish to pause ends when it is fulfilled; others wait for the next attempt. */
 static const char MOVE_TRIAL[] =
     "update trial t set state = $2, worker_id = null, lease_until = null, phase = '',"
     " error_class = $3, error_text = $4,"
@@ -78,7 +79,9 @@ static const char MOVE_TRIAL[] =
     " attempt = case when $6::boolean then attempt else greatest(attempt - 1, 0) end,"
     " queued_at = case when $2 = 'queued' then clock_timestamp() else queued_at end,"
     " not_before = case when $7::boolean then clock_timestamp() + (0.5 + random()) *"
-    " least(power(2, attempt - 1), 60) * interval '1 s' else not_before end,"
+    " least(power(2, attempt - 1), 60) * interval '1 s' when $8::bigint > 0 then clock_timestamp() "
+    "+"
+    " $8 * interval '1 ms' else not_before end,"
     " headline_value = case when $5 then (select m.value from evaluation_metric m join job j on"
     " j.id = t.job_id where m.trial_id = t.id and m.part || '_' || m.metric = j.headline_metric"
     " and m.value > '-Infinity' and m.value < 'Infinity') end"
@@ -96,6 +99,7 @@ static enum sv_status move_trial(struct store_conn *conn, const struct store_cla
     sql_bool(&params, store_state_is_final(conclusion->state));
     sql_bool(&params, conclusion->counts);
     sql_bool(&params, conclusion->backoff);
+    sql_int(&params, conclusion->delay_ms);
     return sql_run(conn, MOVE_TRIAL, &params, NULL, err);
 }
 

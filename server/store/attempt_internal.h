@@ -45,6 +45,7 @@ struct store_conclusion {
     const char *error_class, *error_text;
     bool counts;  /* the attempt counts against max_attempts */
     bool backoff; /* queued: not at once */
+    int delay_ms; /* queued: not before that, where there is no backoff */
     bool wipe;    /* nothing that was made stays */
 };
 /* Moves trial and attempt, and touches the job. */

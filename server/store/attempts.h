@@ -166,11 +166,12 @@ enum store_outcome {
     STORE_OUTCOME_PAUSED,    /* its checkpoint is committed */
     STORE_OUTCOME_CANCELLED,
     STORE_OUTCOME_FAILED,   /* error_class says why; crashed and worker_lost are tried again */
-    STORE_OUTCOME_RELEASED, /* given back on shutdown; does not count as an attempt */
+    STORE_OUTCOME_RELEASED, /* given back, by no fault of the trial; does not count as an attempt */
 };
 struct store_ending {
     enum store_outcome outcome;
     const char *error_class, *error_text; /* for FAILED */
+    int delay_ms;                         /* for RELEASED: it is not claimed earlier than that */
     struct store_commit last;
     const struct store_evaluation_new *evaluations;
     size_t n_evaluations;

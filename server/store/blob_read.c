@@ -134,8 +134,9 @@ enum sv_status store_blob_read_fd(struct store *store, const char *project_id, c
         size_t n = 0;
         st = store_blob_read(store, project_id, blob_id, at, buffer, STORE_CHUNK_BYTES, &n, err);
         if (st == SV_OK && (n == 0 || !write_all(fd, buffer, n))) {
-            st = sv_fail(err, SV_ERR_INTERNAL,
-                         n == 0 ? "a stored content is cut off" : "a file cannot be written");
+            st = n == 0 ? sv_fail(err, SV_ERR_NOT_FOUND, "a stored content is cut off")
+                        : sv_fail(err, SV_ERR_INTERNAL, "a file cannot be written: %s",
+                                  strerrordesc_np(errno));
         }
         nn_sha256_update(&hash, buffer, n);
         at += (int64_t)n;
@@ -147,7 +148,7 @@ enum sv_status store_blob_read_fd(struct store *store, const char *project_id, c
         nn_sha256_finish(&hash, digest);
         nn_sha256_hex(digest, hex);
         if (strcmp(hex, blob.sha256) != 0) {
-            st = sv_fail(err, SV_ERR_INTERNAL, "a stored content does not match its digest");
+            st = sv_fail(err, SV_ERR_NOT_FOUND, "a stored content does not match its digest");
         }
     }
     return st;

@@ -45,7 +45,8 @@ SV_MUST_CHECK enum sv_status store_blob_get(struct store *store, const char *pro
 SV_MUST_CHECK enum sv_status store_blob_read(struct store *store, const char *project_id,
                                              const char *blob_id, int64_t offset, void *data,
                                              size_t size, size_t *out_n, struct sv_error *err);
-/* Writes the whole blob to fd and checks its digest: SV_ERR_INTERNAL when it does not match. */
+/* Writes the whole blob to fd and checks its digest: SV_ERR_NOT_FOUND when it does not match,
+ * SV_ERR_INTERNAL when fd takes no more. */
 SV_MUST_CHECK enum sv_status store_blob_read_fd(struct store *store, const char *project_id,
                                                 const char *blob_id, int fd, struct sv_error *err);
 

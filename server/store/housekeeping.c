@@ -185,7 +185,8 @@ static const char COUNTERS[] =
     " where state = 'checking' and worker_id is null), (select count(*) from dataset where"
     " worker_id is not null) + (select count(*) from weights where worker_id is not null),"
     " (select count(*) from worker where stopped_at is null and heartbeat_at > now() - interval '1 "
-    "minute'),"
+    "minute'), (select count(*) from worker where stopped_at is null and heartbeat_at > now() -"
+    " interval '1 minute' and trouble <> ''),"
     " (select count(*) from blob), (select coalesce(sum(size), 0)::bigint from blob), (select"
     " count(*) from event), (select coalesce(extract(epoch from now() - min(queued_at)), 0)::float8"
     " from trial where state = 'queued' and not held),"
@@ -200,16 +201,16 @@ enum sv_status store_counters_read(struct store *store, struct store_counters *o
         return st;
     }
     struct sql_reader r = {.rows = &rows};
-    int64_t *const counts[] = {&out_counters->trials_queued,   &out_counters->trials_running,
-                               &out_counters->trials_paused,   &out_counters->trials_completed,
-                               &out_counters->trials_stopped,  &out_counters->trials_cancelled,
-                               &out_counters->trials_failed,   &out_counters->attempts,
-                               &out_counters->attempts_lost,   &out_counters->jobs,
-                               &out_counters->datasets_ready,  &out_counters->datasets_waiting,
-                               &out_counters->weights_ready,   &out_counters->weights_waiting,
-                               &out_counters->imports_running, &out_counters->workers,
-                               &out_counters->blobs,           &out_counters->blob_bytes,
-                               &out_counters->events};
+    int64_t *const counts[] = {&out_counters->trials_queued,      &out_counters->trials_running,
+                               &out_counters->trials_paused,      &out_counters->trials_completed,
+                               &out_counters->trials_stopped,     &out_counters->trials_cancelled,
+                               &out_counters->trials_failed,      &out_counters->attempts,
+                               &out_counters->attempts_lost,      &out_counters->jobs,
+                               &out_counters->datasets_ready,     &out_counters->datasets_waiting,
+                               &out_counters->weights_ready,      &out_counters->weights_waiting,
+                               &out_counters->imports_running,    &out_counters->workers,
+                               &out_counters->workers_in_trouble, &out_counters->blobs,
+                               &out_counters->blob_bytes,         &out_counters->events};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         *counts[i] = sql_read_int(&r);
     }

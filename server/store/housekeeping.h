@@ -31,7 +31,8 @@ struct store_counters {
     int64_t attempts, attempts_lost;
     int64_t jobs, datasets_ready, datasets_waiting, weights_ready, weights_waiting;
     int64_t imports_running;
-    int64_t workers; /* heard of within the last minute */
+    int64_t workers;            /* heard of within the last minute */
+    int64_t workers_in_trouble; /* of them: those that claim nothing for trouble of their own */
     int64_t blobs, blob_bytes, events;
     double oldest_queued_s; /* age of the oldest claimable trial; 0: none */
     double database_bytes;

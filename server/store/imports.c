@@ -302,11 +302,20 @@ enum sv_status store_import_crashed(struct store *store, const struct store_impo
     return store_import_conclude(store, &end, err);
 }
 
+static void add_delay(struct sql_params *params, const void *what)
+{
+    const int *delay_ms = what;
+    sql_int(params, *delay_ms);
+}
+
 enum sv_status store_import_released(struct store *store, const struct store_import_claim *claim,
-                                     struct sv_error *err)
+                                     int delay_ms, struct sv_error *err)
 {
     struct store_import_end end = {.claim = claim,
-                                   .set = "attempt = greatest(attempt - 1, 0), progress = 0",
-                                   .what = "import_released"};
+                                   .set = "attempt = greatest(attempt - 1, 0), progress = 0,"
+                                          " not_before = now() + $4 * interval '1 ms'",
+                                   .what = "import_released",
+                                   .add = add_delay,
+                                   .row = &delay_ms};
     return store_import_conclude(store, &end, err);
 }

@@ -56,6 +56,6 @@ SV_MUST_CHECK enum sv_status store_import_crashed(struct store *store,
 /* Given back on shutdown; does not count as an attempt. */
 SV_MUST_CHECK enum sv_status store_import_released(struct store *store,
                                                    const struct store_import_claim *claim,
-                                                   struct sv_error *err);
+                                                   int delay_ms, struct sv_error *err);
 
 #endif

@@ -162,24 +162,29 @@ enum sv_status store_instance_open(struct store *store, const struct store_worke
     return SV_OK;
 }
 
-enum sv_status store_instance_renew(struct store_instance *instance, struct sv_error *err)
+static enum sv_status beat(struct store_instance *instance, const char *trouble,
+                           struct sv_error *err)
 {
-    static const char BEAT[] = "update worker set heartbeat_at = now(), stopped_at = null"
-                               " where id = $1";
     struct sql_params params = {0};
+    sql_text(&params, instance->id);
+    sql_text(&params, trouble);
+    return sql_run(&instance->conn,
+                   "update worker set heartbeat_at = now(), stopped_at = null, trouble = $2"
+                   " where id = $1",
+                   &params, NULL, err);
+}
+
+enum sv_status store_instance_renew(struct store_instance *instance, const char *trouble,
+                                    struct sv_error *err)
+{
     if (instance->conn.pg) {
-        sql_text(&params, instance->id);
-        enum sv_status st = sql_run(&instance->conn, BEAT, &params, NULL, err);
+        enum sv_status st = beat(instance, trouble, err);
         if (st == SV_OK || instance->conn.failure != SQL_LOST) {
             return st;
         }
     }
     enum sv_status st = take_lock(instance, err);
-    if (st == SV_OK) {
-        sql_text(&params, instance->id);
-        st = sql_run(&instance->conn, BEAT, &params, NULL, err);
-    }
-    return st;
+    return st == SV_OK ? beat(instance, trouble, err) : st;
 }
 
 void store_instance_close(struct store_instance *instance)

@@ -27,9 +27,9 @@ SV_MUST_CHECK enum sv_status store_instance_open(struct store *store,
 /* The worker id that claims carry. */
 const char *store_instance_id(const struct store_instance *instance);
 /* Keeps the instance's row fresh and takes the lock again after a lost connection. Call it with
- * each heartbeat. */
+ * each heartbeat. trouble: what keeps the worker from preparing attempts, "": nothing. */
 SV_MUST_CHECK enum sv_status store_instance_renew(struct store_instance *instance,
-                                                  struct sv_error *err);
+                                                  const char *trouble, struct sv_error *err);
 /* Says that it stops (when the database is there) and frees. NULL is allowed. */
 void store_instance_close(struct store_instance *instance);
 

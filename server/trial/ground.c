@@ -73,6 +73,7 @@ static enum nn_status machine_create(const struct trial_start *start, struct tri
     }
     if (status == NN_OK) {
         status = nn_pool_create(ground->memory, start->most_threads, &ground->pool, err);
+        status = status == NN_ERR_LIMIT ? NN_ERR_IO : status; /* threads: the machine's, for now */
     }
     if (status == NN_OK) {
         nn_pool_set_threads(ground->pool, start->threads);
@@ -137,6 +138,7 @@ void trial_ground_setup(const struct trial_start *start, const struct trial_grou
         .options = start->spec.training,
         .augmentation = start->spec.augmentation,
         .seed = start->spec.seed,
+        .phm08 = start->spec.phm08,
         .keep_probabilities = start->spec.n_custom > 0,
         .plain_operators = start->spec.operators == NN_OPERATORS_PLAIN,
         .kernels = nn_kernels_get(start->isa),

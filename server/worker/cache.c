@@ -67,6 +67,13 @@ void worker_cache_destroy(struct worker_cache *cache)
     free(cache);
 }
 
+enum sv_status worker_cache_move(struct worker_cache *cache, int directory_fd, struct sv_error *err)
+{
+    bool moved = dup3(directory_fd, cache->fd, O_CLOEXEC) >= 0;
+    (void)close(directory_fd);
+    return moved ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "the blob cache cannot be moved");
+}
+
 /* Links a cached blob and marks it used; false when it is not cached (errno ENOENT) or the link
  * cannot be made. */
 static bool link_cached(struct worker_cache *cache, const char *sha256, int to_fd, const char *name)
@@ -103,11 +110,12 @@ static enum sv_status fetch_blob(struct worker_cache *cache, const char *sha256,
 {
     int fd = openat(cache->fd, TEMPORARY, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0) {
-        return sv_fail(err, SV_ERR_INTERNAL, "the blob cache cannot be written");
+        return sv_fail(err, SV_ERR_INTERNAL, "the blob cache cannot be written: %s",
+                       strerrordesc_np(errno));
     }
     enum sv_status st = fetch(ctx, sha256, fd, err);
     if (st == SV_OK && !has_digest(fd, sha256)) {
-        st = sv_fail(err, SV_ERR_INTERNAL, "a blob came with another content than its digest says");
+        st = sv_fail(err, SV_ERR_NOT_FOUND, "a stored content does not match its digest");
     }
     if (st == SV_OK && (fchmod(fd, 0444) < 0 || fsync(fd) < 0 ||
                         renameat(cache->fd, TEMPORARY, cache->fd, sha256) < 0)) {
@@ -187,7 +195,7 @@ enum sv_status worker_cache_link(struct worker_cache *cache, const char *sha256,
 {
     if (strlen(sha256) != NN_SHA256_HEX - 1 ||
         strspn(sha256, "0123456789abcdef") != NN_SHA256_HEX - 1) {
-        return sv_fail(err, SV_ERR_INTERNAL, "not a digest");
+        return sv_fail(err, SV_ERR_NOT_FOUND, "not a digest");
     }
     if (link_cached(cache, sha256, to_fd, name)) {
         return SV_OK;

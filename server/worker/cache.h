@@ -23,10 +23,13 @@ SV_MUST_CHECK enum sv_status worker_cache_create(int directory_fd, int64_t cap_b
                                                  struct worker_cache **out_cache,
                                                  struct sv_error *err);
 void worker_cache_destroy(struct worker_cache *cache);
+/* From now on the cache lives in this directory, which is taken, also on failure. */
+SV_MUST_CHECK enum sv_status worker_cache_move(struct worker_cache *cache, int directory_fd,
+                                               struct sv_error *err);
 
 /* Makes `name` in to_fd (same file system) a link to the blob, mode 0444, fetching it where it is
- * not cached. What was fetched is checked against sha256 (64 hex digits): SV_ERR_INTERNAL when it
- * differs. Other failures are fetch's, or SV_ERR_INTERNAL for the disk. */
+ * not cached. What was fetched is checked against sha256 (64 hex digits): SV_ERR_NOT_FOUND when it
+ * differs. Other failures are fetch's, or SV_ERR_INTERNAL for the disk: the machine is at fault. */
 SV_MUST_CHECK enum sv_status worker_cache_link(struct worker_cache *cache, const char *sha256,
                                                int to_fd, const char *name, worker_fetch_fn fetch,
                                                void *ctx, struct sv_error *err);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/sha256.h"
+#include "server/worker/checkpoints_internal.h"
 #include "server/worker/directory.h"
 #include "server/worker/worker_internal.h"
 
@@ -30,31 +31,35 @@ static void file_name(char out[64], int64_t step, int64_t fence)
 }
 
 /* Links one stored checkpoint into the attempt's directory: from the disk, else from the database.
- * False when it cannot be reached. */
-static bool fetch_one(struct worker_slot *slot, int trial_fd, const struct store_checkpoint *row,
-                      const char *name)
+ * *out_there is false when no copy can be reached; a database that is away fails. */
+static enum sv_status fetch_one(struct worker_slot *slot, int trial_fd,
+                                const struct store_checkpoint *row, const char *name,
+                                bool *out_there, struct sv_error *err)
 {
     char local[64];
-    struct sv_error err = {0};
     file_name(local, row->step, row->fence);
     if (trial_fd >= 0 && strcmp(row->node_id, slot->worker->node_id) == 0 &&
         linkat(trial_fd, local, slot->directory_fd, name, 0) == 0) {
-        return true;
+        *out_there = true;
+        return SV_OK;
     }
+    *out_there = false;
     if (!row->blob_id[0]) {
-        return false;
+        return SV_OK;
     }
     struct store_blob blob = {.size = row->size};
     memcpy(blob.id, row->blob_id, sizeof blob.id);
     memcpy(blob.sha256, row->sha256, sizeof blob.sha256);
-    enum sv_status st =
-        worker_slot_link_blob(slot, slot->trial.claim.project_id, &blob, name, &err);
-    if (st != SV_OK) {
+    enum sv_status st = worker_slot_link_blob(slot, slot->trial.claim.project_id, &blob, name, err);
+    *out_there = st == SV_OK;
+    if (st == SV_ERR_NOT_FOUND) {
         log_event(slot->worker->log, SV_LOG_WARN, "checkpoint_not_fetched",
                   LOG_TEXT("trial", slot->trial.claim.trial_id), LOG_INT("step", row->step),
-                  LOG_TEXT("text", err.text));
+                  LOG_TEXT("text", err->text));
+        *err = (struct sv_error){0};
+        st = SV_OK; /* no copy is sound: the one before it, or the start */
     }
-    return st == SV_OK;
+    return st;
 }
 
 enum sv_status worker_checkpoints_fetch(struct worker_slot *slot, struct worker_resume out[2],
@@ -68,16 +73,18 @@ enum sv_status worker_checkpoints_fetch(struct worker_slot *slot, struct worker_
         return st;
     }
     int trial_fd = list.n > 0 ? open_trial(slot->worker, slot->trial.claim.trial_id) : -1;
-    for (size_t i = 0; i < list.n && n < KEPT; i++) {
+    for (size_t i = 0; i < list.n && n < KEPT && st == SV_OK; i++) {
+        bool there = false;
         (void)snprintf(out[n].name, sizeof out[n].name, "resume-%zu", n);
         out[n].step = list.rows[i].step;
-        n += fetch_one(slot, trial_fd, &list.rows[i], out[n].name) ? 1 : 0;
+        st = fetch_one(slot, trial_fd, &list.rows[i], out[n].name, &there, err);
+        n += there;
     }
     if (trial_fd >= 0) {
         (void)close(trial_fd);
     }
     *out_n = n;
-    return SV_OK;
+    return st;
 }
 
 /* Links the file under its name here, over an older one of the same step and attempt (the last one
@@ -153,35 +160,43 @@ bool worker_checkpoint_is_gone(const struct worker_slot *slot, const char *name)
            faccessat(slot->directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
-bool worker_checkpoint_keep(struct worker_slot *slot, const char *name, int64_t step, int64_t epoch,
-                            struct store_checkpoint *out_checkpoint)
+static void describe(const struct worker *worker, int64_t size, struct store_checkpoint *made)
+{
+    made->size = size;
+    memcpy(made->node_id, worker->node_id, sizeof made->node_id);
+    made->core_build = worker->environment.core_build;
+    made->core_type = worker->environment.core_type;
+    made->instruction_set = worker->environment.instruction_set;
+}
+
+enum worker_kept worker_checkpoint_keep(struct worker_slot *slot, const char *name, int64_t step,
+                                        int64_t epoch, struct store_checkpoint *out_checkpoint)
 {
     struct worker *worker = slot->worker;
     char local[64];
     int64_t size = 0;
     struct store_checkpoint made = {.step = step, .epoch = epoch};
     int fd = worker_file_open(slot->directory_fd, name, STORE_BLOB_MAX, &size);
+    if (fd < 0) {
+        return WORKER_NOT_A_FILE;
+    }
     int trial_fd = open_trial(worker, slot->trial.claim.trial_id);
     file_name(local, step, slot->trial.claim.fence);
-    bool ok = fd >= 0 && trial_fd >= 0 && digest_of(fd, made.sha256) &&
-              link_over(slot->directory_fd, name, trial_fd, local) && fsync(trial_fd) == 0 &&
-              fsync(worker->checkpoints_fd) == 0;
-    if (ok) {
-        made.size = size;
-        memcpy(made.node_id, worker->node_id, sizeof made.node_id);
-        made.core_build = worker->environment.core_build;
-        made.core_type = worker->environment.core_type;
-        made.instruction_set = worker->environment.instruction_set;
+    bool kept = trial_fd >= 0 && digest_of(fd, made.sha256) &&
+                link_over(slot->directory_fd, name, trial_fd, local) && fsync(trial_fd) == 0 &&
+                fsync(worker->checkpoints_fd) == 0;
+    if (kept) {
+        describe(worker, size, &made);
         *out_checkpoint = made;
         trim(trial_fd);
     }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
+    (void)close(fd);
     if (trial_fd >= 0) {
         (void)close(trial_fd);
     }
-    return ok;
+    return kept                                    ? WORKER_KEPT
+           : worker_checkpoint_is_gone(slot, name) ? WORKER_NOT_A_FILE
+                                                   : WORKER_NOT_KEPT;
 }
 
 bool worker_checkpoint_upload(struct worker_slot *slot, int64_t step, struct store_blob *out_blob)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The verdict on an ended child. Order of belief: a lost lease silences everything; a done record
- * stands even when the process then died; our own reason to kill comes before what the dying child
- * said; the child's word comes before its exit status.
+ * The verdict on an ended child. Order of belief: a lost lease silences everything; what the worker
+ * itself could not prepare goes back; a done record stands even when the process then died; our own
+ * reason to kill comes before what the dying child said; the child's word comes before its exit
+ * status.
  */
 #include "server/worker/classify.h"
 
@@ -52,7 +53,8 @@ static struct worker_verdict plain(enum worker_outcome outcome)
     return (struct worker_verdict){.outcome = outcome};
 }
 
-/* Our own reason; false when there was none, or one that leaves the word to the child. */
+/* Our own reason; a child that was slow to leave may have said why before. False when there was
+ * none, or one that leaves the word to the child. */
 static bool judge_kill(const struct worker_ending *ending, struct worker_verdict *out)
 {
     switch (ending->killed_for) {
@@ -75,6 +77,9 @@ static bool judge_kill(const struct worker_ending *ending, struct worker_verdict
         *out = failed(WORKER_CLASS_INTERNAL, "the process broke the protocol with its supervisor");
         return true;
     case WORKER_KILL_SLOW_END:
+        if (ending->failed_class) {
+            return false;
+        }
         *out = failed(WORKER_CLASS_CRASHED, "the process did not end when it was asked to");
         return true;
     case WORKER_KILL_LEASE_LOST:
@@ -105,6 +110,9 @@ struct worker_verdict worker_classify(const struct worker_ending *ending)
     struct worker_verdict verdict;
     if (ending->killed_for == WORKER_KILL_LEASE_LOST) {
         return plain(WORKER_LOST);
+    }
+    if (ending->unprepared) {
+        return plain(WORKER_GIVEN_BACK);
     }
     if (ending->done) {
         return plain(WORKER_DONE);

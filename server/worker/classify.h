@@ -46,6 +46,7 @@ enum worker_kill {
 /* All that is known of an ended child. */
 struct worker_ending {
     bool started;    /* false: no process came to be */
+    bool unprepared; /* by the worker's own fault: directory, disk, no process to be had */
     int wait_status; /* of waitpid, when started */
     enum worker_kill killed_for;
     bool out_of_memory_seen;  /* the kernel killed for memory meanwhile, in this control group */

@@ -147,7 +147,7 @@ static enum sv_status record_end(struct worker_slot *slot, const struct worker_v
     }
     bool left_off = verdict->outcome == WORKER_DONE && strcmp(slot->done_outcome, "cancelled") == 0;
     if (left_off || verdict->outcome == WORKER_GIVEN_BACK || verdict->outcome == WORKER_CANCELLED) {
-        return store_import_released(store, claim, err);
+        return store_import_released(store, claim, slot->given_back_ms, err);
     }
     if (is_refusal(verdict)) {
         return store_import_refused(store, claim, verdict->text, NULL, err);

@@ -132,7 +132,8 @@ static void beat(struct keeper *keeper)
     for (size_t i = worker->n_trial_slots; i < worker->n_slots && st == SV_OK; i++) {
         st = beat_import(keeper, &worker->slots[i], &err);
     }
-    st = st == SV_OK ? store_instance_renew(keeper->instance, &err) : st;
+    struct worker_trouble trouble = worker_trouble_now(worker);
+    st = st == SV_OK ? store_instance_renew(keeper->instance, trouble.text, &err) : st;
     st = st == SV_OK ? store_reap(worker->store, &reaped, &err) : st;
     keeper->beaten_ms = sv_clock_monotonic_ms();
     keeper->beat_at_ms = keeper->beaten_ms + (st == SV_OK ? keeper->beat_ms : DATABASE_GAP_MS);
@@ -142,6 +143,11 @@ static void beat(struct keeper *keeper)
     } else if (reaped > 0) {
         log_event(worker->log, SV_LOG_WARN, "leases_reaped", LOG_INT("count", reaped));
     }
+}
+
+static void sooner(int64_t *at_ms, int64_t when_ms)
+{
+    *at_ms = when_ms < *at_ms ? when_ms : *at_ms;
 }
 
 /* --------------------------------------------------------------------------------- claims */
@@ -206,23 +212,42 @@ static bool is_idle(struct worker_slot *slot)
     return idle;
 }
 
-/* Fills idle slots until the queue gives no more. */
+/* Fills idle slots until the queues give no more, or as many as `most`. */
+static enum sv_status fill_slots(struct keeper *keeper, size_t most, struct sv_error *err)
+{
+    struct worker *worker = keeper->worker;
+    enum sv_status st = SV_OK;
+    bool found = true;
+    for (size_t i = 0; i < worker->n_trial_slots && st == SV_OK && found && most > 0; i++) {
+        if (is_idle(&worker->slots[i])) {
+            st = claim_trial(keeper, &worker->slots[i], &found, err);
+            most -= found;
+        }
+    }
+    for (size_t i = worker->n_trial_slots; i < worker->n_slots && st == SV_OK && most > 0; i++) {
+        if (is_idle(&worker->slots[i])) {
+            found = false;
+            st = claim_import(keeper, &worker->slots[i], &found, err);
+            most -= found;
+        }
+    }
+    return st;
+}
+
+/* With trouble behind it the worker claims one thing, to see whether it is over; while it lasts,
+ * none, and its row soon says so. */
 static void claim_all(struct keeper *keeper)
 {
     struct worker *worker = keeper->worker;
     struct sv_error err = {0};
-    enum sv_status st = SV_OK;
-    bool found = true;
-    for (size_t i = 0; i < worker->n_trial_slots && st == SV_OK && found; i++) {
-        if (is_idle(&worker->slots[i])) {
-            st = claim_trial(keeper, &worker->slots[i], &found, &err);
-        }
+    int64_t again_ms = 0;
+    if (!worker_trouble_lets_claim(worker, &again_ms)) {
+        keeper->claim_at_ms = again_ms;
+        sooner(&keeper->beat_at_ms, keeper->beaten_ms + HINT_GAP_MS);
+        return;
     }
-    for (size_t i = worker->n_trial_slots; i < worker->n_slots && st == SV_OK; i++) {
-        if (is_idle(&worker->slots[i])) {
-            st = claim_import(keeper, &worker->slots[i], &found, &err);
-        }
-    }
+    size_t most = worker_trouble_now(worker).in_a_row > 0 ? 1 : worker->n_slots;
+    enum sv_status st = fill_slots(keeper, most, &err);
     keeper->claimed_ms = sv_clock_monotonic_ms();
     keeper->claim_at_ms = keeper->claimed_ms + (st == SV_OK ? keeper->poll_ms : DATABASE_GAP_MS);
     if (st != SV_OK) {
@@ -232,11 +257,6 @@ static void claim_all(struct keeper *keeper)
 }
 
 /* -------------------------------------------------------------------------------- the loop */
-
-static void sooner(int64_t *at_ms, int64_t when_ms)
-{
-    *at_ms = when_ms < *at_ms ? when_ms : *at_ms;
-}
 
 static bool is_ours(struct keeper *keeper, const struct store_change *change)
 {

@@ -6,12 +6,9 @@
  *
  * Whatever happens between, `end` runs once, the directory is removed and the claim is let go.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/json/json.h"
@@ -115,57 +112,6 @@ bool worker_slot_upload(struct worker_slot *slot, const char *project_id, int di
     worker_process_progress(slot, false);
     (void)close(fd);
     return st == SV_OK;
-}
-
-/* ------------------------------------------------------------------------------- starting */
-
-static bool open_directory(struct worker_slot *slot)
-{
-    struct worker *worker = slot->worker;
-    slot->directory_fd = worker_directory_make_private(worker->attempts_fd, slot->directory_name,
-                                                       worker->uid, worker->gid);
-    if (slot->directory_fd < 0) {
-        return false;
-    }
-    slot->log_fd = openat(slot->directory_fd, "log",
-                          O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    return slot->log_fd >= 0;
-}
-
-static bool send_start(struct worker_slot *slot, const json_t *start)
-{
-    char *text = json_dumps(start, JSON_COMPACT);
-    bool sent = text && wire_queue(slot->channel, WIRE_START, text, strlen(text)) == SV_OK;
-    free(text);
-    return sent;
-}
-
-/* Starts the child and sends its start record. */
-static bool start_child(struct worker_slot *slot, const json_t *start)
-{
-    int pair[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
-        return false;
-    }
-    struct wire_limits limits = {.max_payload = (size_t)64 << 20, .max_outgoing = (size_t)8 << 20};
-    if (wire_channel_create(pair[0], limits, &slot->channel, NULL) != SV_OK) {
-        (void)close(pair[1]);
-        return false;
-    }
-    worker_lock(slot->worker);
-    struct worker_spawn *spawn = &slot->process.spawn;
-    spawn->program = slot->worker->setup->program;
-    spawn->role = slot->task->role;
-    spawn->core_type = slot->worker->environment.core_type;
-    spawn->directory_fd = slot->directory_fd;
-    spawn->socket_fd = pair[1];
-    spawn->log_fd = slot->log_fd;
-    spawn->uid = slot->worker->uid;
-    spawn->gid = slot->worker->gid;
-    worker_unlock(slot->worker);
-    bool running = worker_process_start(slot);
-    (void)close(pair[1]);
-    return running && send_start(slot, start);
 }
 
 /* -------------------------------------------------------------------------------- talking */
@@ -320,6 +266,7 @@ static struct worker_verdict judge(struct worker_slot *slot)
         .wait_status = slot->process.wait_status,
         .killed_for = slot->control.lost ? WORKER_KILL_LEASE_LOST : slot->process.kill_for,
         .out_of_memory_seen = slot->process.out_of_memory_seen,
+        .unprepared = slot->given_back_ms > 0,
         .done = slot->done,
         .failed_class = slot->failed ? slot->failed_class : NULL,
         .failed_text = slot->failed_text,
@@ -390,36 +337,11 @@ static void log_verdict(struct worker_slot *slot, const struct worker_verdict *v
               LOG_TEXT("text", verdict->text));
 }
 
-/* Prepares, and starts the child; false when the attempt has ended already. */
-static bool begin(struct worker_slot *slot)
-{
-    json_t *start = NULL;
-    struct sv_error err = {0};
-    enum sv_status st = SV_ERR_INTERNAL;
-    if (open_directory(slot)) {
-        do {
-            json_decref(start);
-            start = NULL;
-            st = slot->task->prepare(slot, &start, &err);
-        } while (!worker_is_draining(slot->worker) && worker_slot_retry(slot, st, &err));
-    }
-    bool begun = st == SV_OK && !worker_is_draining(slot->worker) && start_child(slot, start);
-    json_decref(start);
-    if (!begun && !worker_slot_lost(slot) && !worker_is_draining(slot->worker)) {
-        slot->failed = true;
-        slot->broken = false;
-        (void)snprintf(slot->failed_class, sizeof slot->failed_class, "internal");
-        (void)snprintf(slot->failed_text, sizeof slot->failed_text, "%.300s",
-                       err.text[0] ? err.text : "the attempt could not be prepared");
-    }
-    return begun;
-}
-
 static void run_attempt(struct worker_slot *slot)
 {
     log_event(slot->worker->log, SV_LOG_INFO, "attempt_started",
               LOG_TEXT("attempt", slot->directory_name), LOG_TEXT("role", slot->task->role));
-    if (begin(slot)) {
+    if (worker_slot_begin(slot)) {
         talk(slot);
     }
     worker_lock(slot->worker);
@@ -446,6 +368,8 @@ static void reset(struct worker_slot *slot)
     slot->sent_cancel = slot->sent_stop = slot->sent_pause = slot->sent_drain = false;
     slot->sent_threads = 0;
     slot->started = slot->done = slot->failed = slot->broken = false;
+    slot->checkpoint_missed = false;
+    slot->given_back_ms = 0;
     slot->done_outcome[0] = slot->failed_class[0] = slot->failed_text[0] = '\0';
     slot->done_record = NULL;
     slot->stored_checkpoint_ms = sv_clock_monotonic_ms();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/json/json.h"
+#include "server/worker/checkpoints_internal.h"
 #include "server/worker/worker_internal.h"
 
 /* ---------------------------------------------------------------------------------- taking */
@@ -285,6 +286,7 @@ void worker_results_end(struct worker_slot *slot, const struct worker_verdict *v
     struct store_evaluation_new made[WORKER_PARTS];
     struct store_artefact_new artefacts[WORKER_ARTEFACTS];
     struct store_ending ending = {.outcome = outcome_of(slot, verdict),
+                                  .delay_ms = slot->given_back_ms,
                                   .evaluations = made,
                                   .artefacts = artefacts,
                                   .n_artefacts = slot->n_artefacts};

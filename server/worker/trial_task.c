@@ -11,6 +11,7 @@
 #include "core/json/json.h"
 #include "server/base/clock.h"
 #include "server/config/config.h"
+#include "server/worker/checkpoints_internal.h"
 #include "server/worker/worker_internal.h"
 
 /* Points that may wait for the commit of the next second: 12 MB at most. A network of a few numbers
@@ -94,7 +95,7 @@ static enum sv_status prepare(struct worker_slot *slot, json_t **out_start, stru
     json_t *resolved = NULL;
     static const struct jx_limits limits = {.max_bytes = (size_t)16 << 20, .max_depth = 64};
     if (jx_parse(slot->trial.resolved, strlen(slot->trial.resolved), &limits, &resolved, NULL)) {
-        return sv_fail(err, SV_ERR_INTERNAL, "the trial's spec cannot be read");
+        return sv_fail(err, SV_ERR_INVALID_JSON, "the trial's spec cannot be read");
     }
     set_limits(slot, resolved, memory_limit(slot, resolved));
     enum sv_status st = worker_slot_link_blob(slot, slot->trial.claim.project_id,
@@ -181,6 +182,17 @@ static bool take_points(struct worker_slot *slot, const struct wire_record *reco
     return taken;
 }
 
+/* The disk does not take a checkpoint: the trial goes on, and would start again from the one
+ * before. Said once until one is kept again. */
+static bool miss_checkpoint(struct worker_slot *slot)
+{
+    bool said = slot->checkpoint_missed;
+    slot->checkpoint_missed = true;
+    return said || worker_pending_line(&slot->pending, "warn",
+                                       "a checkpoint cannot be kept on the worker's disk: the one"
+                                       " before it stays");
+}
+
 /* Keeps the file on this disk, now and then and at the end in the database too, and commits it with
  * all points before it. One that the child has replaced meanwhile is passed over: newer ones
  * follow. */
@@ -195,9 +207,14 @@ static bool take_checkpoint(struct worker_slot *slot, const json_t *record)
     if (!slot->started || step < 1) {
         return false;
     }
-    if (!worker_checkpoint_keep(slot, path, step, epoch, &checkpoint)) {
+    enum worker_kept kept = worker_checkpoint_keep(slot, path, step, epoch, &checkpoint);
+    if (kept == WORKER_NOT_A_FILE) {
         return !final && worker_checkpoint_is_gone(slot, path);
     }
+    if (kept == WORKER_NOT_KEPT) {
+        return miss_checkpoint(slot);
+    }
+    slot->checkpoint_missed = false;
     bool due =
         now - slot->stored_checkpoint_ms >= slot->worker->config->checkpoint_store_seconds * 1000;
     bool store = final || due;

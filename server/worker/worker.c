@@ -1,32 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * A worker from start to end: its directory, its facts about the machine, its threads.
- *
- *   <data_dir>/work/lock         held while it lives
- *                   node         id of the directory
- *                   attempts/    one private directory per running attempt
- *                   cache/       blobs by digest
- *                   checkpoints/ the latest ones of unfinished trials
+ * A worker from start to end: its facts about the machine, its threads.
  */
 #include "server/worker/worker.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/build.h"
 #include "core/base/cpu.h"
 #include "server/config/config.h"
 #include "server/worker/cores.h"
-#include "server/worker/directory.h"
 #include "server/worker/worker_internal.h"
 
 /* ------------------------------------------------------------------------- for all threads */
@@ -117,60 +106,6 @@ static enum sv_status find_user(struct worker *worker, struct sv_error *err)
     worker->uid = user->pw_uid;
     worker->gid = user->pw_gid;
     return SV_OK;
-}
-
-/* The id of the directory, made at its first use. */
-static bool read_node(struct worker *worker, int work_fd)
-{
-    int64_t size = 0;
-    char id[SV_ID_SIZE] = "";
-    int fd = worker_file_open(work_fd, "node", SV_ID_SIZE, &size);
-    if (fd >= 0) {
-        ssize_t n = read(fd, id, SV_ID_SIZE - 1);
-        (void)n;
-        (void)close(fd);
-    }
-    if (!sv_id_is_valid(id)) {
-        sv_id_make(id);
-        if (!worker_file_write(work_fd, "node", id, SV_ID_SIZE - 1)) {
-            return false;
-        }
-    }
-    memcpy(worker->node_id, id, sizeof worker->node_id);
-    return true;
-}
-
-static enum sv_status open_directories(struct worker *worker, struct sv_error *err)
-{
-    int data_fd = open(worker->setup->data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int work_fd = data_fd < 0 ? -1 : worker_directory_open(data_fd, "work", 0700);
-    if (data_fd >= 0) {
-        (void)close(data_fd);
-    }
-    if (work_fd < 0) {
-        return sv_fail(err, SV_ERR_INTERNAL, "the worker's directory cannot be made");
-    }
-    enum sv_status st = SV_OK;
-    worker->lock_fd = openat(work_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (worker->lock_fd < 0 || flock(worker->lock_fd, LOCK_EX | LOCK_NB) < 0) {
-        st = sv_fail(err, SV_ERR_CONFLICT, "another worker uses this directory");
-    } else {
-        worker->attempts_fd = worker_directory_open(work_fd, "attempts", 0700);
-        worker->checkpoints_fd = worker_directory_open(work_fd, "checkpoints", 0700);
-        int cache_fd = worker_directory_open(work_fd, "cache", 0700);
-        if (worker->attempts_fd < 0 || worker->checkpoints_fd < 0 || !read_node(worker, work_fd) ||
-            !worker_directory_clear(worker->attempts_fd)) {
-            st = sv_fail(err, SV_ERR_INTERNAL, "the worker's directory cannot be used");
-        }
-        if (st == SV_OK) {
-            st = worker_cache_create(cache_fd, worker->config->blob_cache_bytes, &worker->cache,
-                                     err);
-        } else if (cache_fd >= 0) {
-            (void)close(cache_fd);
-        }
-    }
-    (void)close(work_fd);
-    return st;
 }
 
 static void find_environment(struct worker *worker)
@@ -315,7 +250,7 @@ enum sv_status worker_run(const struct worker_setup *setup, struct sv_error *err
     (void)mallopt(M_ARENA_MAX, 1);
     find_environment(&worker);
     enum sv_status st = find_user(&worker, err);
-    st = st == SV_OK ? open_directories(&worker, err) : st;
+    st = st == SV_OK ? worker_home_open(&worker, err) : st;
     st = st == SV_OK ? worker_cgroup_open(worker.config->cgroup, &worker.cgroup, err) : st;
     if (st == SV_OK && (!open_mutex(&worker) || !open_slots(&worker))) {
         st = sv_fail(err, SV_ERR_INTERNAL, "the worker cannot be set up");

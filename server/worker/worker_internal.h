@@ -32,6 +32,7 @@
 #include "server/worker/classify.h"
 #include "server/worker/spawn.h"
 #include "server/worker/trial_sequences_internal.h"
+#include "server/worker/trouble_internal.h"
 #include "server/worker/worker.h"
 
 struct worker;
@@ -40,7 +41,8 @@ struct worker_slot;
 /* What a kind of task does in its slot; all on the slot's thread. */
 struct worker_task {
     const char *role; /* of the child */
-    /* Puts inputs into the attempt's directory and gives the start record and the limits. */
+    /* Puts inputs into the attempt's directory and gives the start record and the limits.
+     * SV_ERR_INTERNAL: the machine is at fault (disk, memory), another worker may do better. */
     enum sv_status (*prepare)(struct worker_slot *slot, json_t **out_start, struct sv_error *err);
     /* Takes a record; false when it is not what a sound child sends. */
     bool (*take)(struct worker_slot *slot, const struct wire_record *record);
@@ -84,12 +86,6 @@ struct worker_control {
     double progress;        /* of an import, set by the slot */
     size_t threads;         /* share of the cores now */
     size_t most_threads;
-};
-
-/* A checkpoint file the child may go on from. */
-struct worker_resume {
-    char name[64];
-    int64_t step;
 };
 
 /* Points, lines and progress not yet committed; confined to the slot's thread. */
@@ -150,7 +146,8 @@ struct worker_slot {
     struct wire_channel *channel;
     bool sent_cancel, sent_stop, sent_pause, sent_drain;
     size_t sent_threads;
-    bool started; /* the child said where it starts */
+    bool started;           /* the child said where it starts */
+    bool checkpoint_missed; /* the last one could not be kept */
     bool done;
     char done_outcome[16];
     char failed_class[32], failed_text[320];
@@ -161,7 +158,8 @@ struct worker_slot {
     struct worker_part parts[WORKER_PARTS];
     struct worker_artefact artefacts[WORKER_ARTEFACTS];
     size_t n_artefacts;
-    bool broken; /* a bug of ours or of the child: end as internal */
+    bool broken;       /* a bug of ours or of the child: end as internal */
+    int given_back_ms; /* > 0: not prepared by this worker's own fault; when to try again */
 };
 
 struct worker {
@@ -189,6 +187,7 @@ struct worker {
     bool keeper_may_end;
     bool refused;               /* the schema is newer than this program */
     char worker_id[SV_ID_SIZE]; /* "" before the keeper has registered */
+    struct worker_trouble trouble;
 
     struct worker_slot *slots; /* n_slots: those for trials, one for imports, one for predictions */
     size_t n_slots, n_trial_slots;
@@ -244,6 +243,11 @@ enum sv_status worker_slot_link_blob(struct worker_slot *slot, const char *proje
 bool worker_slot_upload(struct worker_slot *slot, const char *project_id, int directory_fd,
                         const char *name, struct store_blob *out_blob);
 
+/* -------------------------------------------------------------------------------- begin.c */
+
+/* Prepares, and starts the child; false when the attempt has ended already. */
+bool worker_slot_begin(struct worker_slot *slot);
+
 extern const struct worker_task worker_trial_task;
 extern const struct worker_task worker_import_task;
 
@@ -271,24 +275,6 @@ struct worker_part *worker_part_of(struct worker_slot *slot, uint32_t index);
 bool worker_results_artefact(struct worker_slot *slot, const json_t *record);
 /* worker_task.end of a trial. */
 void worker_results_end(struct worker_slot *slot, const struct worker_verdict *verdict);
-
-/* ------------------------------------------------------------------------- checkpoints.c */
-
-/* The checkpoints that this worker can reach, newest first, linked into the attempt's directory; at
- * most 2. */
-enum sv_status worker_checkpoints_fetch(struct worker_slot *slot, struct worker_resume out[2],
-                                        size_t *out_n, struct sv_error *err);
-/* Has the child removed that file of its directory? It keeps the two newest checkpoints, so an
- * older one may go before a slow slot has read its record; the record of a newer one follows. */
-bool worker_checkpoint_is_gone(const struct worker_slot *slot, const char *name);
-/* Keeps a checkpoint file of the child beside its attempt and describes it; false when the file is
- * not what it should be. */
-bool worker_checkpoint_keep(struct worker_slot *slot, const char *name, int64_t step, int64_t epoch,
-                            struct store_checkpoint *out_checkpoint);
-/* Uploads the kept file of this step, which no child removes; false as worker_slot_upload. */
-bool worker_checkpoint_upload(struct worker_slot *slot, int64_t step, struct store_blob *out_blob);
-/* Forgets the local checkpoints of a trial that needs none any more. */
-void worker_checkpoints_remove(struct worker *worker, const char *trial_id);
 
 /* ------------------------------------------------------------------------------ prefix.c */
 

@@ -1,5 +1,6 @@
 """What surrounds a trial's process, and what becomes of the trial when the process dies."""
 import os
+import shutil
 import signal
 import time
 
@@ -255,3 +256,24 @@ def test_too_much_memory_is_final_and_called_so(own):
     assert {(t["state"], (t["error"] or {}).get("class")) for t in trials} == {("failed", "out_of_memory")}
     assert all(t["attempt"] == 1 for t in trials) and len(trials) == 50
     assert daemon.get("/healthz")["status"] == "ok"
+
+
+def in_trouble(daemon):
+    [line] = [x for x in daemon.request("GET", "/metrics").text.splitlines() if x.startswith("assay_workers_in_trouble ")]
+    return float(line.split()[1])
+
+
+def test_a_worker_that_cannot_prepare_attempts_fails_none(own):
+    """Its directory is removed, and a file stands in the way: attempts are given back and do not count, the worker
+    says that it is in trouble, and goes on by itself when the place is free."""
+    daemon, dataset = own
+    work = daemon.directory / "data" / "work"
+    shutil.rmtree(work)
+    work.write_text("in the way")
+    job = daemon.submit(spec(dataset, seeds=[1, 2, 3], max_attempts=1))
+    wait_until(lambda: in_trouble(daemon) == 1)
+    assert {t["state"] for t in daemon.trials(job["id"])} <= {"queued", "running"}
+    work.unlink()
+    assert {(t["state"], t["attempt"]) for t in daemon.wait_job(job["id"], timeout=60)} == {("completed", 1)}
+    wait_until(lambda: in_trouble(daemon) == 0)
+    assert {p.name for p in work.iterdir()} == {"lock", "node", "attempts", "cache", "checkpoints"}

@@ -30,6 +30,7 @@ def test_figures_for_prometheus(daemon, finished):
     values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
     assert float(values['assay_trials{state="completed"}']) >= 6
     assert float(values["assay_workers"]) == 1
+    assert float(values["assay_workers_in_trouble"]) == 0
     assert float(values["assay_http_requests_total"]) > 0
 
 

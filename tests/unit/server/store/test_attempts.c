@@ -637,7 +637,7 @@ static void a_dead_instance_gives_its_trials_back(void **state)
     store_fixture_claim(&w.f, store_instance_id(dead), &t);
     test_sql(w.f.conninfo, "select pg_terminate_backend(pid) from pg_locks where locktype ="
                            " 'advisory'");
-    assert_ok(&w.f, store_instance_renew(dead, &w.f.err));
+    assert_ok(&w.f, store_instance_renew(dead, "", &w.f.err));
     assert_ok(&w.f, store_instance_open(w.f.store, &info, &alive, &reaped, &w.f.err));
     assert_int_equal(reaped, 0); /* it has its lock again */
     assert_string_equal(get_trial(&w, &t.claim).state, "running");

@@ -98,7 +98,7 @@ static void blob_is_fetched_once(void **state)
     assert_int_equal(get(&place, "0123456789", "b"), SV_ERR_INTERNAL); /* the name is taken */
     assert_int_equal(
         worker_cache_link(place.cache, "../../etc/passwd", place.user_fd, "c", fetch, &place, NULL),
-        SV_ERR_INTERNAL);
+        SV_ERR_NOT_FOUND);
     place_close(&place);
 }
 
@@ -129,7 +129,7 @@ static void damaged_or_failed_fetch_leaves_nothing(void **state)
     struct place place;
     place_open(&place, 1000);
     place.sends = "0123456";
-    assert_int_equal(get(&place, "0123456789", "a"), SV_ERR_INTERNAL);
+    assert_int_equal(get(&place, "0123456789", "a"), SV_ERR_NOT_FOUND);
     place.sends = NULL;
     place.fails = SV_ERR_DATABASE;
     assert_int_equal(get(&place, "0123456789", "a"), SV_ERR_DATABASE);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "server/worker/checkpoints_internal.h"
 #include "server/worker/directory.h"
 #include "server/worker/worker_internal.h"
 
@@ -52,7 +53,7 @@ static void kept_files_outlive_the_child(void **state)
     place_open(&place);
     for (int64_t step = 10; step <= 30; step += 10) {
         assert_true(worker_file_write(place.slot.directory_fd, "c", "content", 7));
-        assert_true(worker_checkpoint_keep(&place.slot, "c", step, 1, &made));
+        assert_int_equal(worker_checkpoint_keep(&place.slot, "c", step, 1, &made), WORKER_KEPT);
         assert_false(worker_checkpoint_is_gone(&place.slot, "c"));
         assert_int_equal(made.step, step);
         assert_int_equal(made.size, 7);
@@ -83,10 +84,25 @@ static void a_replaced_file_is_told_from_a_wrong_one(void **state)
     assert_int_equal(symlinkat("/etc/passwd", place.slot.directory_fd, "link"), 0);
     (void)close(worker_directory_open(place.slot.directory_fd, "directory", 0700));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_false(worker_checkpoint_keep(&place.slot, rows[i].name, 5, 1, &made));
+        assert_int_equal(worker_checkpoint_keep(&place.slot, rows[i].name, 5, 1, &made),
+                         WORKER_NOT_A_FILE);
         assert_int_equal(worker_checkpoint_is_gone(&place.slot, rows[i].name), rows[i].gone);
         assert_int_equal(made.step, 77);
     }
+    place_close(&place);
+}
+
+/* A disk that does not take it is no mistake of the child either. */
+static void a_disk_that_takes_nothing_is_told_apart(void **state)
+{
+    (void)state;
+    struct place place;
+    struct store_checkpoint made = {.step = 77};
+    place_open(&place);
+    assert_true(worker_file_write(place.slot.directory_fd, "c", "content", 7));
+    assert_int_equal(unlinkat(place.fd, "checkpoints", AT_REMOVEDIR), 0);
+    assert_int_equal(worker_checkpoint_keep(&place.slot, "c", 5, 1, &made), WORKER_NOT_KEPT);
+    assert_int_equal(made.step, 77);
     place_close(&place);
 }
 
@@ -95,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kept_files_outlive_the_child),
         cmocka_unit_test(a_replaced_file_is_told_from_a_wrong_one),
+        cmocka_unit_test(a_disk_that_takes_nothing_is_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
