@@ -157,6 +157,17 @@ static enum nn_status fit(struct nn_import *import, const struct nn_image *image
     return status;
 }
 
+/* 16 bits hold what 12-bit cameras give, and then come out almost black. */
+static void note_sixteen_bit(struct nn_import *import, const struct nn_image *image)
+{
+    size_t n = image->height * image->width * image->channels;
+    import->n_sixteen_bit++;
+    for (size_t i = 0; i < n; i++) {
+        unsigned level = image->pixels[i];
+        import->sixteen_most = level > import->sixteen_most ? level : import->sixteen_most;
+    }
+}
+
 enum nn_status nn_import_add(struct nn_import *import, const struct nn_image *image,
                              const char *name, uint32_t label, enum nn_part part)
 {
@@ -176,6 +187,9 @@ enum nn_status nn_import_add(struct nn_import *import, const struct nn_image *im
         *item = (struct nn_import_item){
             .name = name, .place = import->n_items, .label = label, .part = part};
         digest_image(image, item->digest);
+        if (image->sixteen_bit) {
+            note_sixteen_bit(import, image);
+        }
         import->any_colour = import->any_colour || image->channels == 3;
         import->n_items++;
     }

@@ -278,7 +278,7 @@ static enum nn_status check_images(struct nn_import *import, const struct reader
 static enum nn_status add_images(struct nn_import *import, struct reader *r, struct labels *labels,
                                  enum nn_part part, size_t before)
 {
-    struct nn_image image = {r->dims[1], r->dims[2], r->dims[3], NULL};
+    struct nn_image image = {r->dims[1], r->dims[2], r->dims[3], NULL, false};
     size_t bytes = image.height * image.width * image.channels;
     image.pixels = malloc(bytes);
     enum nn_status status =

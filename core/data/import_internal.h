@@ -60,8 +60,10 @@ struct nn_import {
     size_t width;
     size_t channels;
     size_t n_resized;
-    bool any_colour; /* among the items */
-    FILE *spool;     /* pixels of the items in order of arrival */
+    size_t n_sixteen_bit;  /* pictures with samples of 16 bits */
+    unsigned sixteen_most; /* the brightest level of them, of the 8 bits that are kept */
+    bool any_colour;       /* among the items */
+    FILE *spool;           /* pixels of the items in order of arrival */
 };
 
 /* Makes room for one more element; false when there is no memory. */

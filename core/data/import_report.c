@@ -12,7 +12,8 @@
 #include "core/data/import_internal.h"
 
 #define NAMES_PER_GROUP 10
-#define IMBALANCE       4 /* times more images than the rarest class: worth a warning */
+#define DARK            32 /* of 255: all of 16-bit pictures below it have 13 bits at most */
+#define IMBALANCE       4  /* times more images than the rarest class: worth a warning */
 #define FOLDED_BYTES    256
 #define LISTED_BYTES    ((size_t)1 << 20) /* of all lists but the classes */
 
@@ -26,7 +27,8 @@ struct report {
     size_t duplicates;
     size_t across; /* groups of equal pictures in more than one part */
     size_t conflicts;
-    bool failed; /* out of memory somewhere */
+    size_t *distinct; /* different pictures of a class that train */
+    bool failed;      /* out of memory somewhere */
 };
 
 /* Sets a member; remembers when memory ran out. value is taken. */
@@ -204,6 +206,33 @@ static json_t *list_group(struct report *r, size_t from, size_t end, bool with_c
     return json_pack("{s:o, s:o}", "count", count_of(end - from), "items", items);
 }
 
+/* As the split counts: equal pictures are one, of the class of the first that trains. */
+static void count_distinct(struct report *r, size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++) {
+        if (r->sorted[i]->part == NN_PART_TRAIN) {
+            r->distinct[r->sorted[i]->label]++;
+            return;
+        }
+    }
+}
+
+static void judge_division(struct report *r, const size_t part_counts[NN_PART_COUNT])
+{
+    bool divisible = false;
+    for (size_t k = 0; k < r->import->n_classes; k++) {
+        divisible = divisible || r->distinct[k] > 1;
+    }
+    set(r, r->root, "divisible", json_boolean(divisible));
+    if (part_counts[NN_PART_TRAIN] == 0) {
+        warn(r, "no_train_part", "no picture trains: jobs cannot use this data set");
+    } else if (!divisible && part_counts[NN_PART_VALIDATION] == 0) {
+        warn(r, "indivisible",
+             "no class has two different pictures in the train part: none can be kept back to "
+             "validate");
+    }
+}
+
 /* One group of equal pictures: is it across parts, or under two labels? */
 static void judge_group(struct report *r, size_t from, size_t end, json_t *across,
                         json_t *conflicting)
@@ -239,6 +268,7 @@ static void study_contents(struct report *r)
                                                NN_DIGEST_BYTES) == 0;) {
             end++;
         }
+        count_distinct(r, from, end);
         if (end - from > 1) {
             judge_group(r, from, end, across, conflicting);
         }
@@ -296,6 +326,7 @@ static void set_counts(struct report *r, size_t refused, size_t ignored,
         {"refused", refused},
         {"ignored", ignored},
         {"resized", import->n_resized},
+        {"sixteen_bit", import->n_sixteen_bit},
         {"duplicates", r->duplicates},
         {"conflicts", r->conflicts},
     };
@@ -323,6 +354,22 @@ static json_t *describe_layout(struct report *r, const struct nn_prepared_layout
     return object;
 }
 
+static void warn_of_depth(struct report *r)
+{
+    const struct nn_import *import = r->import;
+    if (import->n_sixteen_bit == 0) {
+        return;
+    }
+    warn(r, "sixteen_bit", "%zu pictures have 16 bits a sample, of which the upper 8 are kept",
+         import->n_sixteen_bit);
+    if (import->sixteen_most < DARK) {
+        warn(r, "sixteen_bit_dark",
+             "none of the 16-bit pictures is brighter than %u of 255: they use a small part of "
+             "the 16 bits, most of what they show is lost; scale them up to 65535 first",
+             import->sixteen_most);
+    }
+}
+
 static void fill(struct report *r, const struct nn_prepared_layout *layout, const uint8_t *digest)
 {
     const struct nn_import *import = r->import;
@@ -347,6 +394,7 @@ static void fill(struct report *r, const struct nn_prepared_layout *layout, cons
         warn(r, "resized", "%zu images were resized to %zu x %zu", import->n_resized,
              import->height, import->width);
     }
+    warn_of_depth(r);
     if (import->n_classes == 1) {
         warn(r, "single_class", "there is only one class, \"%s\"", import->classes[0]);
     }
@@ -354,6 +402,7 @@ static void fill(struct report *r, const struct nn_prepared_layout *layout, cons
     warn_of_imbalance(r);
     warn_of_similar_names(r);
     study_contents(r);
+    judge_division(r, part_counts);
     set_counts(r, refused, ignored, part_counts);
     set(r, r->root, "warnings", json_incref(r->warnings));
     set(r, r->root, "prepared", describe_layout(r, layout));
@@ -367,12 +416,14 @@ json_t *nn_import_report(const struct nn_import *import, const struct nn_prepare
     r.warnings = json_array();
     r.counts = calloc(import->n_classes * NN_PART_COUNT, sizeof *r.counts);
     r.sorted = calloc(import->n_items, sizeof(const struct nn_import_item *));
-    r.failed = !r.root || !r.warnings || !r.counts || !r.sorted;
+    r.distinct = calloc(import->n_classes + 1, sizeof *r.distinct);
+    r.failed = !r.root || !r.warnings || !r.counts || !r.sorted || !r.distinct;
     if (!r.failed) {
         fill(&r, layout, digest);
     }
     free(r.counts);
     free(r.sorted);
+    free(r.distinct);
     json_decref(r.warnings);
     if (r.failed) {
         json_decref(r.root);

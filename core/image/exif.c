@@ -130,6 +130,6 @@ enum nn_status nn_image_turn(struct nn_image_request *request)
         }
     }
     free(image->pixels);
-    *image = (struct nn_image){height, width, c, turned};
+    *image = (struct nn_image){height, width, c, turned, image->sixteen_bit};
     return NN_OK;
 }

@@ -157,7 +157,7 @@ static enum nn_status allocate(size_t height, size_t width, size_t channels,
     if (!pixels) {
         return NN_ERR_MEMORY;
     }
-    *out_image = (struct nn_image){height, width, channels, pixels};
+    *out_image = (struct nn_image){height, width, channels, pixels, false};
     return NN_OK;
 }
 

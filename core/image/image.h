@@ -56,7 +56,8 @@ struct nn_image {
     size_t height;
     size_t width;
     size_t channels;
-    uint8_t *pixels; /* owned; nn_image_deinit */
+    uint8_t *pixels;  /* owned; nn_image_deinit */
+    bool sixteen_bit; /* decoded from samples of 16 bits, of which 8 are kept */
 };
 
 /* The upright size and the channels that nn_image_decode would give. */

@@ -106,10 +106,15 @@ static enum nn_status check_header(struct nn_image_request *request)
     return NN_OK;
 }
 
+static bool is_sixteen_bit(const struct png_reader *r)
+{
+    return png_get_bit_depth(r->png, r->info) == 16;
+}
+
 static void set_transforms(struct png_reader *r)
 {
     png_byte type = png_get_color_type(r->png, r->info);
-    if (png_get_bit_depth(r->png, r->info) == 16) {
+    if (is_sixteen_bit(r)) {
         png_set_scale_16(r->png);
     }
     if (type == PNG_COLOR_TYPE_PALETTE) {
@@ -129,6 +134,7 @@ static enum nn_status read_pixels(struct png_reader *r)
 {
     struct nn_image_request *request = r->request;
     struct nn_image *image = &request->image;
+    bool sixteen_bit = is_sixteen_bit(r); /* the transforms hide it */
     set_transforms(r);
     size_t channels = png_get_channels(r->png, r->info);
     size_t stride = request->header.width * channels;
@@ -139,6 +145,7 @@ static enum nn_status read_pixels(struct png_reader *r)
     if (status != NN_OK) {
         return status;
     }
+    image->sixteen_bit = sixteen_bit;
     r->rows = malloc(image->height * sizeof *r->rows);
     if (!r->rows) {
         return nn_image_refuse(request, NN_IMAGE_REFUSED_MEMORY, "no memory for the rows");

@@ -166,6 +166,6 @@ enum nn_status nn_image_resize(const struct nn_image *src, size_t height, size_t
         free(pixels);
         return nn_fail(err, NN_ERR_MEMORY, "no memory to resize to %zu x %zu", height, width);
     }
-    *out_image = (struct nn_image){height, width, src->channels, pixels};
+    *out_image = (struct nn_image){height, width, src->channels, pixels, src->sixteen_bit};
     return NN_OK;
 }

@@ -96,7 +96,15 @@ static void fill_sequences(const struct store_dataset *found, struct jobs_datase
     out->inputs = (size_t)found->channels;
     out->constant_inputs = (size_t)json_integer_value(constant);
     out->mean_steps = mean_steps(report);
+    out->indivisible = out->train < 2;
     json_decref(report);
+}
+
+/* What the import found out; an older one said nothing. */
+static bool is_indivisible(const struct store_dataset *found)
+{
+    json_auto_t *report = api_document(found->report);
+    return json_is_false(json_object_get(report, "divisible"));
 }
 
 static struct jobs_dataset for_spec(const struct store_dataset *found)
@@ -112,6 +120,7 @@ static struct jobs_dataset for_spec(const struct store_dataset *found)
         out.height = (size_t)found->height;
         out.width = (size_t)found->width;
         out.channels = (size_t)found->channels;
+        out.indivisible = is_indivisible(found);
     }
     return out;
 }

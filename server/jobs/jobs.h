@@ -32,6 +32,7 @@ struct jobs_dataset {
     size_t targets, longest;        /* of a step; steps of the longest sequence */
     double mean_steps;              /* of a sequence */
     size_t train, validation, test;
+    bool indivisible; /* of the train part none can be kept back to validate or test */
 };
 
 /* Fills out_dataset for an id of the caller's project; SV_ERR_NOT_FOUND when there is none,

@@ -54,6 +54,30 @@ def test_a_bad_archive_is_refused_with_a_sentence(daemon):
                    json={"kind": "solver_comparison", "dataset": made["id"]})
 
 
+def test_what_no_job_can_use_is_said_at_the_check_and_at_submission(daemon):
+    """No part that trains; pictures of which none can be kept back to validate."""
+    only_test = assay.blobs_idx(n_train=1, n_test=10)
+    only_test["train-images-idx3-ubyte"] = assay.idx(np.zeros((0, 12, 12), np.uint8))
+    only_test["train-labels-idx1-ubyte"] = assay.idx(np.zeros(0, np.uint8))
+    made = {"no_train_part": daemon.create_dataset(only_test, "idx", name="only test"),
+            "indivisible": daemon.create_dataset({"a.zip": zip_of(pictures(["a", "b"], per_class=1))}, "archive", name="two")}
+    for code, dataset in made.items():
+        assert code in [w["code"] for w in dataset["report"]["warnings"]], dataset
+        job = {"kind": "solver_comparison", "dataset": dataset["id"]}
+        daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/dataset", json=job)
+        daemon.refused("POST", "/v1/jobs?dry_run=true", 422, "invalid_field", "/dataset", json=job)
+    whole = {"kind": "solver_comparison", "dataset": made["indivisible"]["id"], "split": {"train": 1}}
+    assert daemon.post("/v1/jobs?dry_run=true", whole)["trial_count"] == 3
+
+
+def test_deep_pictures_that_come_out_black_are_told(daemon):
+    dark = np.random.default_rng(0).integers(0, 256, (8, 8), dtype=np.uint16)
+    entries = {f"{c}/{i}.png": png(np.roll(dark, i + ord(c))) for c in "ab" for i in range(3)}
+    made = daemon.create_dataset({"a.zip": zip_of(entries)}, "archive", name="dark")
+    assert made["report"]["counts"]["sixteen_bit"] == 6
+    assert {"sixteen_bit", "sixteen_bit_dark"} <= {w["code"] for w in made["report"]["warnings"]}
+
+
 def test_an_upload_goes_on_where_it_stands(daemon):
     data = zip_of(pictures(["a", "b"], per_class=4))
     made = declare(daemon, "in pieces", [{"name": "a.zip", "size": len(data)}])

@@ -327,6 +327,58 @@ static void sizes_and_channels(void **state)
     }
 }
 
+/* Of 16 bits the upper 8 are kept: said, and said louder when that leaves almost nothing. */
+static void sixteen_bits_are_told(void **state)
+{
+    struct test_import *t = *state;
+    static const struct test_png_options deep = {.colour = 0, .depth = 16};
+    for (int dark = 0; dark < 2; dark++) {
+        uint8_t samples[8 * 8 * 2] = {0x0f, 0xff, 0, 7};
+        samples[10] = dark ? 0 : 0xff;
+        struct test_entry entries[] = {{"a/1.png", test_png(samples, 8, 8, &deep), 0, 0},
+                                       {"a/2.png", test_picture(8, 1), 0, 0},
+                                       {"b/1.png", test_picture(8, 2), 0, 0}};
+        import(t, entries, COUNT(entries));
+        assert_int_equal(test_import_count(t, "sixteen_bit"), 1);
+        assert_true(test_import_warns(t, "sixteen_bit"));
+        assert_int_equal(test_import_warns(t, "sixteen_bit_dark"), dark);
+        assert_int_equal(nn_prepared_pixels(t->set, 0)[0], 16);
+    }
+    struct test_entry plain[] = {{"a/1.png", test_picture(8, 1), 0, 0}};
+    import(t, plain, COUNT(plain));
+    assert_int_equal(test_import_count(t, "sixteen_bit"), 0);
+    assert_false(test_import_warns(t, "sixteen_bit"));
+}
+
+/* What a job would stumble over: nothing that trains, nothing that can be kept back. */
+static void sets_that_cannot_be_cut_are_told(void **state)
+{
+    struct test_import *t = *state;
+    static const struct {
+        const char *names[3];
+        size_t pictures[3]; /* equal numbers: equal pictures */
+        bool divisible, no_train, warned;
+    } rows[] = {
+        {{"a/1.png", "a/2.png", "b/3.png"}, {1, 2, 3}, true, false, false},
+        {{"a/1.png", "a/2.png", "b/3.png"}, {1, 1, 3}, false, false, true},
+        {{"a/1.png", "b/2.png", "b/3.png"}, {1, 1, 1}, false, false, true},
+        {{"a/1.png", "b/2.png", "c/3.png"}, {1, 2, 3}, false, false, true},
+        {{"train/a/1.png", "train/b/2.png", "validation/a/3.png"}, {1, 2, 3}, false, false, false},
+        {{"validation/a/1.png", "test/a/2.png", "test/b/3.png"}, {1, 2, 3}, false, true, false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct test_entry entries[3];
+        for (size_t k = 0; k < 3; k++) {
+            entries[k] = (struct test_entry){rows[i].names[k],
+                                             test_picture(8, (unsigned)rows[i].pictures[k]), 0, 0};
+        }
+        import(t, entries, 3);
+        assert_int_equal(json_is_true(json_object_get(t->report, "divisible")), rows[i].divisible);
+        assert_int_equal(test_import_warns(t, "no_train_part"), rows[i].no_train);
+        assert_int_equal(test_import_warns(t, "indivisible"), rows[i].warned);
+    }
+}
+
 /* When the only pictures with colour turn out damaged, the set is grey after all. */
 static void refused_colour_leaves_grey(void **state)
 {
@@ -461,6 +513,8 @@ int main(void)
         IMPORT_TEST(refused_colour_leaves_grey),
         IMPORT_TEST(warnings_of_names_and_balance),
         IMPORT_TEST(case_b36_compressible_archives_are_honest),
+        IMPORT_TEST(sixteen_bits_are_told),
+        IMPORT_TEST(sets_that_cannot_be_cut_are_told),
         IMPORT_TEST(cancelling),
         IMPORT_TEST(archives_have_no_class_list),
         cmocka_unit_test(options_are_decoded),

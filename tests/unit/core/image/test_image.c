@@ -173,7 +173,7 @@ static void grey_becomes_colour_but_not_back(void **state)
 {
     (void)state;
     uint8_t grey[2] = {7, 200};
-    struct nn_image src = {1, 2, 1, grey};
+    struct nn_image src = {1, 2, 1, grey, false};
     struct nn_image rgb;
     struct nn_image none;
     assert_int_equal(nn_image_to_channels(&src, 3, &rgb, NULL), NN_OK);

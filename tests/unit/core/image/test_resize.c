@@ -36,7 +36,7 @@ static double reference(const struct nn_image *src, size_t height, size_t width,
 
 static void check(size_t h, size_t w, size_t channels, size_t height, size_t width)
 {
-    struct nn_image src = {h, w, channels, malloc(h * w * channels)};
+    struct nn_image src = {h, w, channels, malloc(h * w * channels), false};
     struct nn_image dst;
     uint32_t noise = 1;
     for (size_t i = 0; i < h * w * channels; i++) {
@@ -77,7 +77,7 @@ static void keeps_flat_colours(void **state)
         for (size_t i = 0; i < sizeof flat; i++) {
             flat[i] = (uint8_t)level;
         }
-        struct nn_image src = {30, 17, 1, flat};
+        struct nn_image src = {30, 17, 1, flat, false};
         struct nn_image dst;
         assert_int_equal(nn_image_resize(&src, 11, 23, &dst, NULL), NN_OK);
         for (size_t i = 0; i < 11 * 23; i++) {
@@ -95,7 +95,7 @@ static void fine_checks_become_grey(void **state)
     for (size_t i = 0; i < sizeof checks; i++) {
         checks[i] = (i / 64 + i % 64) % 2 ? 255 : 0;
     }
-    struct nn_image src = {64, 64, 1, checks};
+    struct nn_image src = {64, 64, 1, checks, false};
     struct nn_image dst;
     assert_int_equal(nn_image_resize(&src, 16, 16, &dst, NULL), NN_OK);
     for (size_t i = 0; i < 256; i++) {
@@ -109,7 +109,7 @@ static void halves_by_hand(void **state)
     (void)state;
     /* 4 -> 2: weights of output 0 at x + 0.5 - 1 = -0.5, 0.5, 1.5 (of 2): 0.75, 0.75, 0.25 */
     uint8_t row[4] = {0, 100, 200, 250};
-    struct nn_image src = {1, 4, 1, row};
+    struct nn_image src = {1, 4, 1, row, false};
     struct nn_image dst;
     assert_int_equal(nn_image_resize(&src, 1, 2, &dst, NULL), NN_OK);
     assert_int_equal(dst.pixels[0], 71);  /* (75 + 50) / 1.75 = 71.4 */
@@ -121,7 +121,7 @@ static void refuses_nothing(void **state)
 {
     (void)state;
     uint8_t pixel = 5;
-    struct nn_image src = {1, 1, 1, &pixel};
+    struct nn_image src = {1, 1, 1, &pixel, false};
     struct nn_image dst;
     assert_int_equal(nn_image_resize(&src, 0, 4, &dst, NULL), NN_ERR_INVALID);
     assert_int_equal(nn_image_resize(&src, SIZE_MAX / 2, 4, &dst, NULL), NN_ERR_INVALID);
