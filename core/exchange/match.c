@@ -124,7 +124,9 @@ static enum nn_match_fate fate_of(const struct nn_match *match,
     if (!found) {
         return is_optional(wanted) ? NN_MATCH_OPTIONAL : NN_MATCH_MISSING;
     }
-    return shape_fits(wanted, found) ? NN_MATCH_MATCHED : NN_MATCH_WRONG_SHAPE;
+    return !shape_fits(wanted, found) ? NN_MATCH_WRONG_SHAPE
+           : found->not_finite        ? NN_MATCH_NOT_FINITE
+                                      : NN_MATCH_MATCHED;
 }
 
 static void decide(struct nn_match *match, enum nn_match_head head)
@@ -139,9 +141,8 @@ static void decide(struct nn_match *match, enum nn_match_head head)
     for (size_t i = 0; i < match->n_wanted; i++) {
         size_t at = find(match, match->prefix, match->wanted[i].name);
         const struct nn_file_tensor *found = at == SIZE_MAX ? NULL : match->tensors[at];
-        match->fits[i].fate = fate_of(match, &match->wanted[i], found, new_head);
+        enum nn_match_fate fate = fate_of(match, &match->wanted[i], found, new_head);
         match->fits[i].found = found;
-        match->counts[match->fits[i].fate]++;
         if (found) {
             match->leftover[at] = NN_MATCH_MATCHED;
         }
@@ -149,7 +150,12 @@ static void decide(struct nn_match *match, enum nn_match_head head)
         if (second != SIZE_MAX) {
             match->fits[i].added = match->tensors[second];
             match->leftover[second] = NN_MATCH_MATCHED;
+            fate = fate == NN_MATCH_MATCHED && match->tensors[second]->not_finite
+                       ? NN_MATCH_NOT_FINITE
+                       : fate;
         }
+        match->fits[i].fate = fate;
+        match->counts[fate]++;
     }
     for (size_t k = 0; k < match->n_tensors; k++) {
         match->counts[match->leftover[k]] += match->leftover[k] != NN_MATCH_MATCHED;

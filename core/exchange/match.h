@@ -26,8 +26,9 @@ enum nn_match_head {
 
 struct nn_match;
 
-/* tensors: only name, rank and shape are looked at; borrowed until nn_match_destroy, in any order.
- * bind as for nn_network_create. NN_ERR_INVALID: the description does not fit the bind. */
+/* tensors: only name, rank, shape and not_finite are looked at; borrowed until nn_match_destroy, in
+ * any order. bind as for nn_network_create. NN_ERR_INVALID: the description does not fit the bind.
+ */
 NN_MUST_CHECK enum nn_status nn_match_description(const struct nn_description *description,
                                                   const struct nn_network_bind *bind,
                                                   const struct nn_file_tensor *tensors, size_t n,
@@ -45,6 +46,7 @@ enum nn_match_fate {
     NN_MATCH_MATCHED,
     NN_MATCH_MISSING,
     NN_MATCH_WRONG_SHAPE,
+    NN_MATCH_NOT_FINITE, /* the tensor fits, and is known to hold a value that is not finite */
     NN_MATCH_REPLACED,
     NN_MATCH_OPTIONAL,
     NN_MATCH_UNEXPECTED, /* a tensor that no parameter wants */
@@ -53,7 +55,7 @@ enum nn_match_fate {
 };
 size_t nn_match_count(const struct nn_match *match, enum nn_match_fate fate);
 
-/* Nothing is missing or of a wrong shape, and something matches. */
+/* Nothing is missing, of a wrong shape or not finite, and something matches. */
 bool nn_match_is_loadable(const struct nn_match *match);
 /* Why not, in one sentence; "" when it is. Borrowed. */
 const char *nn_match_text(const struct nn_match *match);
@@ -67,6 +69,7 @@ const struct nn_file_tensor *nn_match_added(const struct nn_match *match, size_t
  * {"loadable": bool, "text": "", "head": "classifier.1" | null, "prefix_removed": "module." | null,
  *  "matched": [{"name", "shape"}], "missing": [{"name", "shape"}],
  *  "wrong_shape": [{"name", "shape", "found"}],
+ *  "not_finite": [{"name", "shape"}],
  *  "replaced": [{"name", "shape", "found": [...] | null}],
  *  "unexpected": [{"name", "shape"}], "ignored": [names]}
  * shape: what the network wants (of `unexpected`: the file's); found: what the file has. Names of

@@ -23,6 +23,11 @@ static void first_text(const struct nn_match *match, char *out, size_t size)
     char wanted[64], found[64];
     for (size_t i = 0; i < match->n_wanted; i++) {
         const struct nn_parameter_shape *parameter = &match->wanted[i];
+        if (match->fits[i].fate == NN_MATCH_NOT_FINITE) {
+            (void)snprintf(out, size, "\"%.60s\" holds a value that is not finite",
+                           parameter->name);
+            return;
+        }
         const struct nn_file_tensor *tensor = match->fits[i].found;
         shape_text(parameter->shape, parameter->ndim, wanted, sizeof wanted);
         if (match->fits[i].fate == NN_MATCH_MISSING) {
@@ -41,7 +46,8 @@ static void first_text(const struct nn_match *match, char *out, size_t size)
 void nn_match_describe(struct nn_match *match)
 {
     char first[224] = "";
-    size_t wrong = match->counts[NN_MATCH_MISSING] + match->counts[NN_MATCH_WRONG_SHAPE];
+    size_t wrong = match->counts[NN_MATCH_MISSING] + match->counts[NN_MATCH_WRONG_SHAPE] +
+                   match->counts[NN_MATCH_NOT_FINITE];
     first_text(match, first, sizeof first);
     if (wrong > 0) {
         (void)snprintf(match->text, sizeof match->text, "%zu of %zu parameters do not fit: %s",
@@ -121,13 +127,13 @@ static json_t *leftover_json(const struct nn_match *match, enum nn_match_fate fa
 
 json_t *nn_match_json(const struct nn_match *match)
 {
-    return json_pack("{s:b, s:s, s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o}", "loadable",
-                     nn_match_is_loadable(match) ? 1 : 0, "text", match->text, "head", match->head,
-                     "prefix_removed", match->prefix[0] ? match->prefix : NULL, "matched",
-                     wanted_json(match, NN_MATCH_MATCHED), "missing",
-                     wanted_json(match, NN_MATCH_MISSING), "wrong_shape",
-                     wanted_json(match, NN_MATCH_WRONG_SHAPE), "replaced",
-                     wanted_json(match, NN_MATCH_REPLACED), "unexpected",
-                     leftover_json(match, NN_MATCH_UNEXPECTED), "ignored",
-                     leftover_json(match, NN_MATCH_IGNORED));
+    return json_pack(
+        "{s:b, s:s, s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "loadable",
+        nn_match_is_loadable(match) ? 1 : 0, "text", match->text, "head", match->head,
+        "prefix_removed", match->prefix[0] ? match->prefix : NULL, "matched",
+        wanted_json(match, NN_MATCH_MATCHED), "missing", wanted_json(match, NN_MATCH_MISSING),
+        "wrong_shape", wanted_json(match, NN_MATCH_WRONG_SHAPE), "not_finite",
+        wanted_json(match, NN_MATCH_NOT_FINITE), "replaced", wanted_json(match, NN_MATCH_REPLACED),
+        "unexpected", leftover_json(match, NN_MATCH_UNEXPECTED), "ignored",
+        leftover_json(match, NN_MATCH_IGNORED));
 }

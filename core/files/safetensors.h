@@ -39,6 +39,7 @@ struct nn_file_tensor {
     size_t count; /* elements: product of shape, 1 for rank 0 */
     const void *data;
     size_t bytes;
+    bool not_finite; /* known to hold a value that is not finite; readers of files do not look */
 };
 
 struct nn_safetensors_limits {

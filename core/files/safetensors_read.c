@@ -209,6 +209,20 @@ static enum nn_status entries_read(struct nn_safetensors *file, const struct reg
     return cover_check(file, region, err);
 }
 
+/* How many tensors the text of a header describes, without reading it: the member that each has.
+ * Within a string its quotes would be escaped, so no name counts, but for one that is just this. */
+static size_t entries_count(const unsigned char *text, size_t n)
+{
+    static const char MEMBER[] = "\"data_offsets\"";
+    const unsigned char *end = text + n;
+    size_t count = 0;
+    for (const unsigned char *at = text; at; count += at != NULL) {
+        at = memmem(at, (size_t)(end - at), MEMBER, sizeof MEMBER - 1);
+        at = at ? at + sizeof MEMBER - 1 : NULL;
+    }
+    return count;
+}
+
 static enum nn_status header_read(struct nn_safetensors *file,
                                   const struct nn_safetensors_limits *limits, struct nn_error *err)
 {
@@ -230,6 +244,11 @@ static enum nn_status header_read(struct nn_safetensors *file,
                        max_header);
     }
     size_t length = (size_t)declared;
+    size_t max_tensors = limits->max_tensors ? limits->max_tensors : DEFAULT_TENSORS;
+    size_t described = entries_count(file->bytes + PREFIX_BYTES, length);
+    if (described > max_tensors + 1) { /* before memory is taken for each */
+        return nn_fail(err, NN_ERR_LIMIT, "%zu tensors are more than %zu", described, max_tensors);
+    }
     const struct jx_limits parse_limits = {.max_bytes = max_header, .max_depth = HEADER_DEPTH};
     enum nn_status status =
         jx_parse(file->bytes + PREFIX_BYTES, length, &parse_limits, &file->header, err);
@@ -240,8 +259,7 @@ static enum nn_status header_read(struct nn_safetensors *file,
         return nn_fail(err, NN_ERR_INVALID, "the header is no JSON object");
     }
     const struct region region = {file->bytes + PREFIX_BYTES + length, rest - length};
-    return entries_read(file, &region, limits->max_tensors ? limits->max_tensors : DEFAULT_TENSORS,
-                        err);
+    return entries_read(file, &region, max_tensors, err);
 }
 
 /* --- public ----------------------------------------------------------------------------------- */

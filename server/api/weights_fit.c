@@ -3,8 +3,20 @@
  * Weights and a network, from the names and shapes that were kept at the import; no file is opened.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "server/api/weights_internal.h"
+
+static void mark_not_finite(const json_t *names, struct nn_file_tensor *tensors, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < json_array_size(names); k++) {
+            const char *name = json_string_value(json_array_get(names, k));
+            tensors[i].not_finite =
+                tensors[i].not_finite || (name && strcmp(name, tensors[i].name) == 0);
+        }
+    }
+}
 
 /* Without data; names are borrowed from the list. NULL as api_fit_begin says, or without memory. */
 static struct nn_file_tensor *shapes_of(const json_t *list)
@@ -27,7 +39,7 @@ static struct nn_file_tensor *shapes_of(const json_t *list)
     return tensors;
 }
 
-enum nn_status api_fit_begin(const json_t *list, const json_t *network,
+enum nn_status api_fit_begin(const json_t *list, const json_t *report, const json_t *network,
                              const struct nn_network_bind *bind, enum nn_match_head head,
                              struct api_fit *out_fit, struct nn_error *err)
 {
@@ -36,6 +48,7 @@ enum nn_status api_fit_begin(const json_t *list, const json_t *network,
     if (!out_fit->tensors) {
         return nn_fail(err, NN_ERR_CORRUPT, "the list of tensors cannot be read");
     }
+    mark_not_finite(json_object_get(report, "not_finite"), out_fit->tensors, json_array_size(list));
     enum nn_status status = nn_description_parse(network, &description, err);
     if (status == NN_OK) {
         status = nn_match_description(description, bind, out_fit->tensors, json_array_size(list),

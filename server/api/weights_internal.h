@@ -22,14 +22,15 @@ api_weights_find_ready(struct api_ctx *ctx, const struct http_request *req,
                        const struct store_scope *scope, struct store_memory *memory,
                        struct store_weights *out_weights, struct sv_error *err);
 
-/* How the stored list of tensors fits a network (weights_fit.c). api_fit_end in any case, and
- * before the list goes. As nn_description_parse and nn_match_description; NN_ERR_CORRUPT: the list
- * is not one that an import wrote. */
+/* How the stored list of tensors, and what the import's report says of them, fits a network
+ * (weights_fit.c). api_fit_end in any case, and before the list goes. As nn_description_parse and
+ * nn_match_description; NN_ERR_CORRUPT: the list is not one that an import wrote. */
 struct api_fit {
     struct nn_match *match;
     struct nn_file_tensor *tensors;
 };
-NN_MUST_CHECK enum nn_status api_fit_begin(const json_t *list, const json_t *network,
+NN_MUST_CHECK enum nn_status api_fit_begin(const json_t *list, const json_t *report,
+                                           const json_t *network,
                                            const struct nn_network_bind *bind,
                                            enum nn_match_head head, struct api_fit *out_fit,
                                            struct nn_error *err);

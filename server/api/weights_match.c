@@ -134,12 +134,15 @@ static enum sv_status network_fail(enum nn_status status, const struct nn_error 
 }
 
 static enum sv_status match(const struct match_body *body, const struct nn_network_bind *bound,
-                            const json_t *list, json_t **out_report, struct sv_error *err)
+                            const struct store_weights *weights, json_t **out_report,
+                            struct sv_error *err)
 {
     struct api_fit fit = {0};
     struct nn_error nn = {0};
-    enum nn_status status =
-        api_fit_begin(list, body->network, bound, (enum nn_match_head)body->head, &fit, &nn);
+    json_auto_t *list = api_document(weights->tensors);
+    json_auto_t *report = api_document(weights->report);
+    enum nn_status status = api_fit_begin(list, report, body->network, bound,
+                                          (enum nn_match_head)body->head, &fit, &nn);
     enum sv_status st = status == NN_OK ? SV_OK : network_fail(status, &nn, err);
     if (st == SV_OK) {
         *out_report = nn_match_json(fit.match);
@@ -172,8 +175,7 @@ enum sv_status api_weights_match(void *state, const struct http_request *req,
         st = api_report_bind(state, req, body.dataset, &sizes, &bound, err);
     }
     if (st == SV_OK) {
-        json_auto_t *list = api_document(weights.tensors);
-        st = match(&body, &bound, list, &report, err);
+        st = match(&body, &bound, &weights, &report, err);
     }
     if (st == SV_OK) {
         st = http_response_json_take(out_resp, 200, report);

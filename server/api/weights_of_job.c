@@ -19,7 +19,9 @@ static enum sv_status match(const struct store_weights *weights, const json_t *n
     struct api_fit fit = {0};
     struct nn_error nn = {0};
     json_auto_t *list = api_document(weights->tensors);
-    enum nn_status status = api_fit_begin(list, network, &bind, NN_MATCH_HEAD_REPLACED, &fit, &nn);
+    json_auto_t *report = api_document(weights->report);
+    enum nn_status status =
+        api_fit_begin(list, report, network, &bind, NN_MATCH_HEAD_REPLACED, &fit, &nn);
     enum sv_status st = SV_OK;
     if (status != NN_OK) {
         bool ours = status == NN_ERR_MEMORY || status == NN_ERR_CORRUPT;

@@ -159,3 +159,17 @@ def test_photographs_with_the_published_weights(daemon):
     rows = daemon.get(f"/v1/trials/{trials[0]['id']}/evaluations")["items"]
     assert job["headline_metric"] == "test_accuracy"
     assert next(row["accuracy"] for row in rows if row["part"] == "test") >= 0.7
+
+
+def test_weights_that_are_not_finite_are_of_no_use(daemon, dataset):
+    """In a layer that takes them; a head that is made new may hold what it likes."""
+    spoilt = {"conv1.weight": some_weights(), "fc.weight": some_weights()}
+    for name, tensors in spoilt.items():
+        tensors[name].flat[3] = np.nan
+    made = {name: upload_weights(daemon, safetensors(tensors), name) for name, tensors in spoilt.items()}
+    problem = daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/weights",
+                             json=transfer(dataset, made["conv1.weight"]))
+    assert "conv1.weight" in problem["detail"] and "not finite" in problem["detail"]
+    report = daemon.post(f"/v1/weights/{made['conv1.weight']['id']}/match", {"network": NETWORK, "dataset": dataset["id"]})
+    assert not report["loadable"] and [t["name"] for t in report["not_finite"]] == ["conv1.weight"]
+    assert daemon.post("/v1/jobs?dry_run=true", transfer(dataset, made["fc.weight"]))["trial_count"] == 1

@@ -146,6 +146,13 @@ def test_values_that_are_not_finite_are_named(daemon):
     assert upload_weights(daemon, safetensors(tensors))["report"]["not_finite"] == ["bad", "half"]
 
 
+def test_too_many_tensors_are_refused_for_what_they_are(daemon):
+    """At once: not read, not tried again, and not taken for a crash."""
+    header = json.dumps({f"t{i}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for i in range(200000)}).encode()
+    made = upload_weights(daemon, struct.pack("<Q", len(header)) + header)
+    assert made["state"] == "refused" and "200000 tensors are more than 65536" in made["error"], made["error"]
+
+
 def test_an_upload_goes_on_where_it_stands(daemon):
     data = safetensors({"a": np.arange(300000, dtype="<f4")})
     made = declare_weights(daemon, "in pieces", [{"name": "w", "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}])

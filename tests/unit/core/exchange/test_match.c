@@ -144,7 +144,7 @@ static void the_report(void **state)
         " {\"name\": \"bn1.running_mean\", \"shape\": [2]},"
         " {\"name\": \"bn1.running_var\", \"shape\": [2]}], \"missing\": [],"
         "\"wrong_shape\": [{\"name\": \"conv1.bias\", \"shape\": [2], \"found\": [7]}],"
-        "\"replaced\": [{\"name\": \"head.weight\", \"shape\": [3, 2, 1, 1],"
+        "\"not_finite\": [], \"replaced\": [{\"name\": \"head.weight\", \"shape\": [3, 2, 1, 1],"
         " \"found\": [5, 2, 1, 1]}, {\"name\": \"head.bias\", \"shape\": [3], \"found\": [5]}],"
         "\"unexpected\": [{\"name\": \"module.extra\", \"shape\": [5, 2, 1, 1]}],"
         "\"ignored\": [\"module.bn1.num_batches_tracked\"]}",
@@ -190,6 +190,30 @@ static void a_new_head_is_the_seeds(void **state)
     nn_network_destroy(network);
 }
 
+/* A tensor that is known to hold NaN fits by shape and is of no use; in a head that is made new it
+ * does not matter. */
+static void what_is_not_finite_does_not_fit(void **state)
+{
+    (void)state;
+    for (size_t spoilt = 0; spoilt < 8; spoilt++) {
+        struct nn_file_tensor tensors[FIVE_COUNT];
+        memcpy(tensors, FIVE, sizeof FIVE);
+        tensors[spoilt].not_finite = true;
+        struct nn_match *match = match_of(tensors, FIVE_COUNT, NN_MATCH_HEAD_REPLACED);
+        bool in_head = spoilt < 2;
+        assert_int_equal(nn_match_is_loadable(match), in_head);
+        assert_int_equal(nn_match_count(match, NN_MATCH_NOT_FINITE), !in_head);
+        json_t *report = nn_match_json(match);
+        assert_int_equal(json_array_size(json_object_get(report, "not_finite")), !in_head);
+        json_decref(report);
+        if (!in_head) {
+            assert_non_null(strstr(nn_match_text(match), FIVE[spoilt].name));
+            assert_non_null(strstr(nn_match_text(match), "not finite"));
+        }
+        nn_match_destroy(match);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +222,7 @@ int main(void)
         cmocka_unit_test(the_same_number_of_classes),
         cmocka_unit_test(nothing_fits),
         cmocka_unit_test(the_report),
+        cmocka_unit_test(what_is_not_finite_does_not_fit),
         cmocka_unit_test(a_new_head_is_the_seeds),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

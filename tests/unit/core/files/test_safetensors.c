@@ -39,9 +39,9 @@ static void written_file_reads_back(void **state)
     const float weight[6] = {1, -2, 3.5F, NAN, 1e-30F, 6};
     const float scalar = 7;
     const struct nn_file_tensor tensors[] = {
-        {"fc.weight", NN_FILE_F32, 2, {2, 3}, 6, weight, sizeof weight},
-        {"empty", NN_FILE_F32, 2, {0, 3}, 0, weight, 0},
-        {"a.scalar", NN_FILE_F32, 0, {0}, 1, &scalar, sizeof scalar},
+        {"fc.weight", NN_FILE_F32, 2, {2, 3}, 6, weight, sizeof weight, false},
+        {"empty", NN_FILE_F32, 2, {0, 3}, 0, weight, 0, false},
+        {"a.scalar", NN_FILE_F32, 0, {0}, 1, &scalar, sizeof scalar, false},
     };
     const struct nn_file_pair metadata[] = {{"format", "pt"}, {"classes", "[\"a\"]"}};
     struct nn_safetensors *file = NULL;
@@ -101,8 +101,8 @@ static void doubled_name_is_not_written(void **state)
     (void)state;
     const float x = 1;
     const struct nn_file_tensor tensors[] = {
-        {"a", NN_FILE_F32, 1, {1}, 1, &x, sizeof x},
-        {"a", NN_FILE_F32, 1, {1}, 1, &x, sizeof x},
+        {"a", NN_FILE_F32, 1, {1}, 1, &x, sizeof x, false},
+        {"a", NN_FILE_F32, 1, {1}, 1, &x, sizeof x, false},
     };
     struct nn_error err = {0};
     assert_int_equal(nn_safetensors_write(path, tensors, 2, NULL, 0, &err), NN_ERR_INVALID);
