@@ -39,7 +39,7 @@ enum jx_type {
     JX_INT,      /* int64_t; 10.0 is taken as 10, 10.5 is refused */
     JX_SIZE,     /* size_t; as JX_INT, at least 0 */
     JX_UINT64,   /* uint64_t; an integer >= 0 or its decimal digits as a string (seeds) */
-    JX_REAL,     /* double, finite */
+    JX_REAL,     /* double, finite, not subnormal: threads that flush those would read 0 */
     JX_STRING,   /* const char *, borrowed from the json_t; min and max count bytes */
     JX_CHARS,    /* char[size], copied; min and max count bytes, size - 1 is always a limit */
     JX_ENUM,     /* int, from the rows of `choices` */

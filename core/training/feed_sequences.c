@@ -243,7 +243,8 @@ static double sequences_stall_seconds(const struct nn_feed *base)
 
 static void sequences_begin(struct nn_feed *base)
 {
-    struct nn_regression_options options = nn_regression_defaults();
+    const struct nn_regression_options *given = &base->setup->phm08;
+    struct nn_regression_options options = given->a_early > 0 ? *given : nn_regression_defaults();
     options.target_scale = sequences(base)->target.factor;
     nn_regression_init(&sequences(base)->sums, &options);
 }

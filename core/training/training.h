@@ -89,10 +89,11 @@ struct nn_training_setup {
     struct nn_training_options options;        /* resolved */
     struct nn_augmentation augmentation;       /* of the train part's images while they train */
     uint64_t seed;
-    bool keep_probabilities;          /* of all classes, where predictions are kept */
-    bool plain_operators;             /* operators: "plain" */
-    const struct nn_kernels *kernels; /* of an instruction set; NULL = the processor's best */
-    struct nn_memory *memory;         /* capped */
+    struct nn_regression_options phm08; /* constants of the score; zeros: the defaults */
+    bool keep_probabilities;            /* of all classes, where predictions are kept */
+    bool plain_operators;               /* operators: "plain" */
+    const struct nn_kernels *kernels;   /* of an instruction set; NULL = the processor's best */
+    struct nn_memory *memory;           /* capped */
     struct nn_pool *pool;
     const char *directory;           /* existing, private; checkpoints and artefacts go there */
     const char *resume[2];           /* checkpoint files, newest first; the first that verifies is

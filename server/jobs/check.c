@@ -194,14 +194,36 @@ static double left_by(double share)
     return round((1.0 - share) * 1e9) / 1e9;
 }
 
+/* Where nothing can be kept back, all trains unless the job wants it otherwise, which is refused.
+ */
+static enum sv_status check_division(const struct jobs_split_options *split, bool chosen,
+                                     const struct jobs_dataset *dataset, struct sv_error *err)
+{
+    if (!dataset->indivisible) {
+        return SV_OK;
+    }
+    if (split->train < 1.0) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/split/train",
+                          "no class of the train part has two different samples: none can be kept "
+                          "back, only 1 is possible");
+    }
+    if (!chosen && dataset->validation == 0 && dataset->test == 0) {
+        return sv_fail_at(
+            err, SV_ERR_INVALID_FIELD, "/dataset",
+            "no class has two different samples: nothing can be kept back to validate "
+            "or test; with split.train 1 it trains all the same");
+    }
+    return SV_OK;
+}
+
 static enum sv_status complete_split(struct jobs_split_options *split,
                                      const struct jobs_dataset *dataset, struct sv_error *err)
 {
     bool has_part = dataset->validation > 0;
+    bool chosen = split->train_given || split->validation_given;
+    bool whole = has_part || dataset->sequences || dataset->indivisible;
     if (!split->train_given) {
-        split->train = split->validation_given          ? left_by(split->validation)
-                       : has_part || dataset->sequences ? 1.0
-                                                        : 0.7;
+        split->train = split->validation_given ? left_by(split->validation) : whole ? 1.0 : 0.7;
     }
     if (!split->validation_given) {
         split->validation = has_part ? 0.0 : left_by(split->train);
@@ -214,7 +236,7 @@ static enum sv_status complete_split(struct jobs_split_options *split,
     if (split->train + split->validation > 1.0) { /* by rounding alone */
         split->validation = 1.0 - split->train;
     }
-    return SV_OK;
+    return check_division(split, chosen, dataset, err);
 }
 
 static enum sv_status check_freeze(const json_t *freeze, struct sv_error *err)

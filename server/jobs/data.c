@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The "data" object of a job: what happens to samples on their way in. Images and sequences have
- * fields of their own; those of the other kind are refused, and do not stand in a resolved spec.
+ * fields of their own, here and in "evaluation"; those of the other kind are refused, and do not
+ * stand in a resolved spec.
  */
 #include <string.h>
 
@@ -44,6 +45,8 @@ const struct jx_field jobs_data_fields[] = {
     JX_END,
 };
 
+#define OF_SEQUENCES "evaluation.phm08"
+
 /* The first row is of images, all others of sequences. */
 static bool is_of(const struct jx_field *row, bool sequences)
 {
@@ -62,6 +65,10 @@ enum sv_status jobs_data_check(const json_t *trial, bool sequences, struct sv_er
                               sequences ? "sequences" : "images");
         }
     }
+    if (!sequences && jx_path_get(trial, OF_SEQUENCES)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/evaluation/phm08",
+                          "phm08 is for sequences, and these are images");
+    }
     return SV_OK;
 }
 
@@ -72,6 +79,9 @@ void jobs_data_prune(json_t *spec, bool sequences)
         if (!is_of(row, sequences)) {
             (void)json_object_del(data, row->name);
         }
+    }
+    if (!sequences) {
+        (void)json_object_del(json_object_get(spec, "evaluation"), "phm08");
     }
 }
 

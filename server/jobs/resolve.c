@@ -137,6 +137,10 @@ static enum sv_status check_dataset(const struct making *m, struct sv_error *err
                           m->kind->sequences ? "sequences" : "images",
                           m->kind->sequences ? "images" : "sequences");
     }
+    if (m->dataset.train == 0) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset",
+                          "the data set has no train part: nothing can be learned from it");
+    }
     return m->kind->check ? m->kind->check(&m->dataset, err) : SV_OK;
 }
 
@@ -286,28 +290,11 @@ static enum sv_status make_trials(struct making *m, struct sv_error *err)
     return st == SV_OK ? jobs_weights_check_used(m->plan, m->spec.weights, err) : st;
 }
 
-/* Takes the field at a dotted path out of an object; what is swept has no one value. */
-static void remove_path(json_t *root, const char *path)
-{
-    char parent[160];
-    const char *dot = strrchr(path, '.');
-    size_t n = dot ? (size_t)(dot - path) : 0;
-    if (n >= sizeof parent) {
-        return;
-    }
-    memcpy(parent, path, n);
-    parent[n] = '\0';
-    (void)json_object_del(dot ? jx_path_get(root, parent) : root, dot ? dot + 1 : path);
-}
-
 static enum sv_status encode_job(struct making *m, struct sv_error *err)
 {
     struct jobs_job_spec *spec = &m->spec;
     struct jobs_split_options given = spec->trial.split;
-    bool swept = false;
-    for (size_t axis = 0; axis < m->sweep.axis_count; axis++) {
-        swept = swept || strcmp(m->sweep.axes[axis].path, "training.solver") == 0;
-    }
+    bool swept = jobs_sweep_has(&m->sweep, "training.solver");
     struct jobs_trial_spec complete = spec->trial;
     enum sv_status st =
         jobs_trial_complete(&complete, &m->dataset, m->context->trial_memory_bytes, err);
@@ -330,9 +317,7 @@ static enum sv_status encode_job(struct making *m, struct sv_error *err)
         return no_memory(err);
     }
     jobs_data_prune(m->plan->resolved, m->kind->sequences);
-    for (size_t axis = 0; axis < m->sweep.axis_count; axis++) {
-        remove_path(m->plan->resolved, m->sweep.axes[axis].path);
-    }
+    jobs_sweep_remove(&m->sweep, m->plan->resolved); /* what is swept has no one value */
     return jobs_hash(m->plan->resolved, m->plan->hash) ? SV_OK : no_memory(err);
 }
 

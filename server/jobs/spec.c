@@ -83,6 +83,11 @@ static const struct jx_field EVALUATION_FIELDS[] = {
      .items = &CUSTOM_ITEM,
      .max_items = NN_CUSTOM_MAX,
      .doc = "metrics in Lua, computed on the validation and test parts; further columns"},
+    {.name = "phm08",
+     .type = JX_OBJECT,
+     .offset = offsetof(struct jobs_trial_spec, phm08) - offsetof(struct jobs_trial_spec, metrics),
+     .fields = nn_phm08_fields,
+     .doc = "sequences: constants of phm08_score"},
     JX_END,
 };
 
@@ -210,7 +215,8 @@ static const struct jx_field SEARCH_FIELDS[] = {
      .offset = SEARCH(parameters),
      .items = &VALUES_ITEM,
      .max_items = 16,
-     .doc = "dotted paths into the job, each with the values to try; default: the kind's"},
+     .doc = "dotted paths into the job, each with the values to try; an object changes the fields "
+            "that it names, a network is replaced whole; default: the kind's"},
     JX_END,
 };
 

@@ -42,6 +42,7 @@ struct jobs_trial_spec {
     struct nn_training_options training;
     const json_t *metrics;        /* columns of the results table */
     const json_t *custom_metrics; /* NULL: none */
+    struct nn_regression_options phm08;
     struct nn_explain_options explain;
     bool explain_given;
     int operators; /* enum nn_operators */
@@ -66,8 +67,8 @@ extern const struct jx_field jobs_trial_fields[];
 
 extern const struct jx_field jobs_data_fields[];
 
-/* Refuses, with its pointer, a field of `data` in a trial's JSON that is of the other sort of
- * samples. */
+/* Refuses, with its pointer, a field of `data` or `evaluation` in a trial's JSON that is of the
+ * other sort of samples. */
 SV_MUST_CHECK enum sv_status jobs_data_check(const json_t *trial, bool sequences,
                                              struct sv_error *err);
 /* Of sequences: fills and checks what depends on the order of training (enum nn_shuffle). */
@@ -124,7 +125,11 @@ void jobs_sweep_deinit(struct jobs_sweep *sweep);
 
 /* Index of the value of axis `axis` at a point; the last axis runs fastest. */
 size_t jobs_sweep_value_index(const struct jobs_sweep *sweep, size_t point, size_t axis);
-/* Puts the value of one axis into a trial's JSON. */
+/* Is the field at the path set by an axis, itself or with an object that holds it? */
+bool jobs_sweep_has(const struct jobs_sweep *sweep, const char *path);
+/* Takes every field that an axis sets out of a job. */
+void jobs_sweep_remove(const struct jobs_sweep *sweep, json_t *job);
+/* Puts the value of one axis into a trial's JSON: an object over what is there, field by field. */
 SV_MUST_CHECK enum sv_status jobs_sweep_put(const struct jobs_sweep *sweep, size_t axis,
                                             size_t value, json_t *trial, struct sv_error *err);
 /* Turns the pointer of a mistake in a swept field into the pointer of the swept value:

@@ -108,6 +108,15 @@ static const struct jx_field SPEC_FIELDS[] = {
     JX_END,
 };
 
+/* Jobs of images, and older ones, have none. */
+static enum nn_status decode_phm08(const json_t *evaluation, struct nn_regression_options *out,
+                                   struct nn_error *err)
+{
+    const json_t *given = json_object_get(evaluation, "phm08");
+    *out = nn_regression_defaults();
+    return given ? jx_decode(nn_phm08_fields, given, "/evaluation/phm08", out, err) : NN_OK;
+}
+
 enum nn_status trial_spec_decode(const json_t *json, struct trial_spec *out_spec,
                                  struct nn_error *err)
 {
@@ -117,6 +126,9 @@ enum nn_status trial_spec_decode(const json_t *json, struct trial_spec *out_spec
         status = nn_custom_decode(json_object_get(whole.rest.evaluation, "custom_metrics"),
                                   "/evaluation/custom_metrics", whole.spec.custom,
                                   &whole.spec.n_custom, err);
+    }
+    if (status == NN_OK) {
+        status = decode_phm08(whole.rest.evaluation, &whole.spec.phm08, err);
     }
     if (status == NN_OK) {
         nn_training_options_resolve(&whole.spec.training);

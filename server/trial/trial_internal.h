@@ -64,6 +64,7 @@ struct trial_spec {
     bool explain_given;
     struct nn_custom_metric custom[NN_CUSTOM_MAX];
     size_t n_custom;
+    struct nn_regression_options phm08;
 };
 
 /* The start record of a trial. Strings are borrowed from the JSON. */

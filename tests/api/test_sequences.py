@@ -237,7 +237,8 @@ def test_equal_regressions_are_equal_to_the_bit(daemon, engines, finished_regres
           for t = 1, lengths[i] do sum, n = sum + predictions[i][t] - targets[i][t], n + 1 end
         end
         return sum / n"""}]
-    fields = {"split": {"validation": 0.25}, "data": {"rul_threshold": 60}, "evaluation": {"custom_metrics": custom}}
+    fields = {"split": {"validation": 0.25}, "data": {"rul_threshold": 60},
+              "evaluation": {"custom_metrics": custom, "phm08": {"a_early": 7, "a_late": 3}}}
     _, twins = regression(daemon, engines, threads=2, **fields)
     both = [finished_regression[1][0], twins[0]]
     names = "training_loss,gradient_norm,validation_rmse"
@@ -248,6 +249,9 @@ def test_equal_regressions_are_equal_to_the_bit(daemon, engines, finished_regres
     test = next(e for e in daemon.get(f"/v1/trials/{twins[0]['id']}/evaluations")["items"] if e["part"] == "test")
     values = {m["name"]: m["value"] for m in test["custom_metrics"]}
     assert values["sequences"] == 8 and abs(values["bias"]) <= test["mae"], test["custom_metrics"]
+    last = [item["error"] for item in every[1]]
+    assert test["phm08"] == {"a_early": 7, "a_late": 3}
+    assert test["phm08_score"] == pytest.approx(sum(np.expm1(-e / 7 if e < 0 else e / 3) for e in last), rel=1e-4)
 
 
 def test_a_dry_run_of_the_published_experiment(daemon, engines):

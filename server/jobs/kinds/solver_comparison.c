@@ -23,5 +23,6 @@ const struct jobs_kind jobs_kind_solver_comparison = {
     .sweep = {{"training.solver", "training.solver", "[\"sgdm\", \"rmsprop\", \"adam\"]"}},
     .metrics = "[\"accuracy\", \"balanced_accuracy\", \"loss\"]",
     .headline_metric = "validation_accuracy",
+    .headline_of_test = "test_accuracy",
     .check = check,
 };

@@ -205,6 +205,31 @@ static void a_grid_runs_its_last_path_fastest_and_seeds_faster(void **state)
     jobs_plan_destroy(plan);
 }
 
+/* What the job, or its kind, gives beside the fields of a swept object stays. */
+static void swept_objects_change_what_they_name(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan =
+        resolve("{" MINIMAL ", 'training': {'solver': 'sgdm', 'batch_size': 8, 'epochs': 7,"
+                " 'gradient_clipping': {'method': 'l2norm', 'threshold': 3}}, 'search':"
+                " {'parameters': {'training': [{'momentum': 0.5}, {'epochs': 9}],"
+                " 'training.gradient_clipping': [{'method': 'absolute_value'}]}}}");
+    assert_int_equal(plan->trial_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *trial = plan->trials[i].resolved;
+        assert_true(number_at(trial, "training.batch_size") == 8);
+        assert_true(number_at(trial, "training.epochs") == (i == 0 ? 7 : 9));
+        assert_true(number_at(trial, "training.momentum") == (i == 0 ? 0.5 : 0.9));
+        assert_true(number_at(trial, "training.gradient_clipping.threshold") == 3);
+        assert_string_equal(text_at(trial, "training.gradient_clipping.method"), "absolute_value");
+    }
+    assert_true(number_at(plan->resolved, "training.batch_size") == 8);
+    assert_null(jx_path_get(plan->resolved, "training.epochs"));
+    assert_null(jx_path_get(plan->resolved, "training.momentum"));
+    assert_null(jx_path_get(plan->resolved, "training.gradient_clipping.method"));
+    jobs_plan_destroy(plan);
+}
+
 static void network_parameters_are_swept_like_others(void **state)
 {
     (void)state;
@@ -276,6 +301,13 @@ static const struct refusal REFUSALS[] = {
     {"{" MINIMAL ", 'search': {'strategy': 'bayesian'}}", "/search/strategy", SV_ERR_NOT_SUPPORTED},
     {"{" MINIMAL ", 'search': {'strategy': 'guess'}}", "/search/strategy", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'search': []}", "/search", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'evaluation': {'phm08': {}}}", "/evaluation/phm08", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'evaluation.phm08.a_late': [1, 2]}}}",
+     "/evaluation/phm08", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'learning_rate': 1e-310}}", "/training/learning_rate",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.learning_rate': [1, 1e-310]}}}",
+     "/search/parameters/training.learning_rate/1", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'evaluation': {'custom_metrics': {}}}", "/evaluation/custom_metrics",
      SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'evaluation': {'custom_metrics': [{'name': 'm', 'lua': 'return ('}]}}",
@@ -358,6 +390,16 @@ static const struct refusal REFUSALS[] = {
     {"{" MINIMAL ", 'training': {'epochs': 3}, 'search': {'parameters': {'training.epochs': [1, "
      "2]}}}",
      "/search/parameters/training.epochs", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'network': {'name': 'simple_cnn', 'filters': 7}, 'search': {'parameters': "
+     "{'network': [{'name': 'simple_cnn'}]}}}",
+     "/search/parameters/network", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.epochs': [1], 'training': [{'l2': 0}]}}}",
+     "/search/parameters/training", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training': [{'l2': 0}, {'epochs': 2}], "
+     "'training.epochs': [1]}}}",
+     "/search/parameters/training.epochs", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training': [{'epochs': 0}]}}}",
+     "/search/parameters/training/0", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'search': {'parameters': {'network.filters': [4, 0]}}}",
      "/search/parameters/network.filters/1", SV_ERR_INVALID_NETWORK},
     {"{" MINIMAL ", 'seeds': [1,2,3,4,5,6,7,8,9,10], 'search': {'parameters': "
@@ -396,6 +438,44 @@ static void the_nearest_name_is_offered(void **state)
     assert_int_equal(jobs_resolve(submitted, &context, &plan, &issues, &err), SV_ERR_UNKNOWN_FIELD);
     assert_non_null(strstr(err.text, "batch_size"));
     json_decref(submitted);
+}
+
+/* Sets of which nothing can be kept back, and without a part that trains. */
+static void a_set_that_cannot_be_cut_is_said_before(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t train, test;
+        const char *job, *pointer; /* NULL: it is taken, and all trains */
+    } rows[] = {
+        {2, 10, "{" MINIMAL "}", NULL},
+        {2, 10, "{" MINIMAL ", 'split': {'train': 0.5}}", "/split/train"},
+        {2, 10, "{" MINIMAL ", 'split': {'validation': 0.5}}", "/split/train"},
+        {2, 0, "{" MINIMAL "}", "/dataset"},
+        {2, 0, "{" MINIMAL ", 'split': {'train': 1}}", NULL},
+        {0, 10, "{" MINIMAL "}", "/dataset"},
+    };
+    const struct jobs_dataset before = fashion;
+    fashion.indivisible = true;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct jobs_plan *plan = NULL;
+        json_t *issues = NULL, *submitted = job(rows[i].job);
+        struct sv_error err = {0};
+        fashion.train = rows[i].train;
+        fashion.test = rows[i].test;
+        enum sv_status st = jobs_resolve(submitted, &context, &plan, &issues, &err);
+        assert_int_equal(st, rows[i].pointer ? SV_ERR_INVALID_FIELD : SV_OK);
+        assert_string_equal(err.pointer, rows[i].pointer ? rows[i].pointer : "");
+        if (plan) {
+            assert_true(number_at(plan->trials[0].resolved, "split.train") == 1);
+            assert_true(number_at(plan->trials[0].resolved, "split.validation") == 0);
+            assert_string_equal(plan->headline_metric,
+                                rows[i].test ? "test_accuracy" : "validation_accuracy");
+        }
+        jobs_plan_destroy(plan);
+        json_decref(submitted);
+    }
+    fashion = before;
 }
 
 static void a_set_of_one_class_is_no_comparison(void **state)
@@ -503,12 +583,15 @@ static void a_regression_keeps_what_the_job_says(void **state)
     struct sv_error err = {0};
     assert_int_equal(resolve_sequences("{" SEQUENCES
                                        ", 'network': {'name': 'lstm_regression', 'units': 7},"
+                                       " 'evaluation': {'phm08': {'a_early': 7}},"
                                        " 'data': {'rul_threshold': 125}, 'split': {'validation':"
                                        " 0.2}, 'training': {'epochs': 3, 'shuffle': 'once'}}",
                                        &plan, &err),
                      SV_OK);
     assert_int_equal(plan->trial_count, 1);
     const json_t *trial = plan->trials[0].resolved;
+    assert_int_equal(number_at(trial, "evaluation.phm08.a_early"), 7);
+    assert_int_equal(number_at(trial, "evaluation.phm08.a_late"), 10);
     assert_int_equal(number_at(trial, "training.epochs"), 3);
     assert_int_equal(number_at(trial, "training.batch_size"), 20);
     assert_string_equal(text_at(trial, "data.sort"), "none");
@@ -578,10 +661,12 @@ int main(void)
         cmocka_unit_test(split_shares_complete_each_other),
         cmocka_unit_test(history_is_better_than_counting),
         cmocka_unit_test(a_grid_runs_its_last_path_fastest_and_seeds_faster),
+        cmocka_unit_test(swept_objects_change_what_they_name),
         cmocka_unit_test(network_parameters_are_swept_like_others),
         cmocka_unit_test(equal_jobs_have_equal_hashes),
         cmocka_unit_test(every_refusal_names_its_field),
         cmocka_unit_test(the_nearest_name_is_offered),
+        cmocka_unit_test(a_set_that_cannot_be_cut_is_said_before),
         cmocka_unit_test(a_set_of_one_class_is_no_comparison),
         cmocka_unit_test(edits_follow_the_rules_of_submission),
     };
