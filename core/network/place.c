@@ -28,6 +28,17 @@ static bool is_input_alias(const struct nn_network *network, size_t tensor)
     return true;
 }
 
+/* Whether the tensor's memory may be that of its only consumer's output. */
+static bool may_be_part(const struct nn_network *network, size_t tensor)
+{
+    return network->tensors[tensor].consumers == 1 && !is_input_alias(network, tensor);
+}
+
+static bool is_concatenation(const struct nn_pass_state *state)
+{
+    return strcmp(state->pass.op->name, "concatenation") == 0;
+}
+
 /* Whether rows of a place follow each other without gaps. */
 static bool is_dense(const struct nn_network *network, size_t tensor, bool gradient)
 {
@@ -55,7 +66,7 @@ static void place_columns(struct nn_network *network, const struct nn_pass_state
     size_t column = 0;
     for (size_t k = 0; k < state->pass.n_in; k++) {
         struct nn_tensor *x = &network->tensors[state->inputs[k]];
-        if (x->consumers == 1 && !is_input_alias(network, state->inputs[k])) {
+        if (may_be_part(network, state->inputs[k])) {
             put(&x->value, state->output, column, false);
             if (x->wants_gradient) {
                 put(&x->gradient, state->output, column, false);
@@ -76,18 +87,31 @@ static void place_alias(struct nn_network *network, const struct nn_pass_state *
     }
 }
 
-/* y may overwrite x: nobody else reads x, now or in backward. */
+/* Whether the tensor is read after its consumer has run, because it is kept or because its own
+ * backward reads it; the same of all that lies in its memory: the parts of a concatenation, the
+ * image before a flatten. */
+static bool is_read_later(const struct nn_network *network, size_t tensor)
+{
+    const struct nn_tensor *x = &network->tensors[tensor];
+    if (x->kept || x->producer == NN_NONE) {
+        return true;
+    }
+    const struct nn_pass_state *producer = &network->passes[x->producer];
+    bool read = producer->pass.backward && producer->plan.needs_output;
+    bool shares = is_concatenation(producer) || producer->plan.alias;
+    for (size_t k = 0; !read && shares && k < producer->pass.n_in; k++) {
+        size_t part = producer->inputs[k];
+        read = may_be_part(network, part) && is_read_later(network, part);
+    }
+    return read;
+}
+
+/* y may overwrite x: nobody else reads x, now or later. */
 static bool may_overwrite(const struct nn_network *network, const struct nn_pass_state *state,
                           size_t tensor)
 {
-    const struct nn_tensor *x = &network->tensors[tensor];
-    if (x->consumers != 1 || x->kept || is_input_alias(network, tensor)) {
-        return false;
-    }
-    const struct nn_pass_state *producer = &network->passes[x->producer];
     bool read_by_consumer = state->pass.backward && state->plan.needs_input;
-    bool read_by_producer = producer->pass.backward && producer->plan.needs_output;
-    return !read_by_consumer && !read_by_producer;
+    return may_be_part(network, tensor) && !read_by_consumer && !is_read_later(network, tensor);
 }
 
 static void place_in_place(struct nn_network *network, const struct nn_pass_state *state)
@@ -106,7 +130,7 @@ static void place_in_place(struct nn_network *network, const struct nn_pass_stat
 
 static void place_inputs(struct nn_network *network, const struct nn_pass_state *state)
 {
-    if (strcmp(state->pass.op->name, "concatenation") == 0) {
+    if (is_concatenation(state)) {
         place_columns(network, state);
     } else if (state->plan.alias) {
         place_alias(network, state);

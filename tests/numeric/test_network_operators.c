@@ -15,12 +15,17 @@
 #include "tests/support/close.h"
 #include "tests/support/network.h"
 #include "tests/support/network_cases.h"
+#include "tests/support/network_random.h"
 
 #ifdef NN_REAL_DOUBLE
 static const double BOUND = 1e-12;
+static const double RANDOM_BOUND = 1e-9; /* batch norms over few rows blow rounding up */
 #else
 static const double BOUND = 2e-5;
+static const double RANDOM_BOUND = 5e-3;
 #endif
+
+enum { RANDOM_NETWORKS = 400 };
 
 static const size_t LARGE_LENGTHS[] = {130, 7, 180, 1, 92, 92, 150, 33, 64, 12, 5};
 
@@ -81,7 +86,7 @@ static const struct test_network_case *case_at(size_t i)
 static struct test_network build(const struct test_network_case *c,
                                  const struct nn_network_options *base)
 {
-    char text[2560];
+    char text[TEST_NETWORK_TEXT_MAX];
     struct nn_network_bind bind = test_network_case_bind(c);
     struct nn_network_options options = *base;
     options.max_batch = c->batch + 2;
@@ -121,14 +126,14 @@ static void step(const struct test_network_case *c, struct nn_network *network, 
 
 /* Relative to the vector itself, or to `size`, the largest number of its kind: what is zero but for
  * rounding (the gradient of a bias before a batch norm) has no size of its own. */
-static bool is_close(const nn_real *a, const nn_real *b, size_t n, double size)
+static bool is_close(const nn_real *a, const nn_real *b, size_t n, double size, double bound)
 {
     double worst = 0;
     for (size_t i = 0; i < n; i++) {
         double d = fabs((double)a[i] - (double)b[i]);
         worst = d > worst || isnan(d) ? d : worst;
     }
-    return test_relative_error(a, b, n) < BOUND || worst < BOUND * size;
+    return test_relative_error(a, b, n) < bound || worst < bound * size;
 }
 
 static double largest_gradient(const struct nn_network *network)
@@ -144,56 +149,61 @@ static double largest_gradient(const struct nn_network *network)
 
 /* The name of the first thing that differs, or NULL. */
 static const char *first_difference(const struct nn_network *a, const struct nn_network *b,
-                                    size_t batch, bool gradients)
+                                    size_t batch, bool gradients, double bound)
 {
     struct nn_layer_view x;
     struct nn_layer_view y;
     double size = gradients ? largest_gradient(b) : 0;
-    if (!is_close(nn_network_output(a), nn_network_output(b), scores_of(a, batch), 0)) {
+    if (!is_close(nn_network_output(a), nn_network_output(b), scores_of(a, batch), 0, bound)) {
         return "scores";
     }
     for (size_t i = 0; i < nn_network_parameter_count(a); i++) {
         const struct nn_parameter *p = nn_network_parameter(a, i);
         const struct nn_parameter *q = nn_network_parameter(b, i);
-        if (!is_close(p->value, q->value, p->count, 0) ||
-            (gradients && p->grad && !is_close(p->grad, q->grad, p->count, size))) {
+        if (!is_close(p->value, q->value, p->count, 0, bound) ||
+            (gradients && p->grad && !is_close(p->grad, q->grad, p->count, size, bound))) {
             return p->name;
         }
     }
     if (gradients && nn_network_activation(a, "in", &x) && nn_network_activation(b, "in", &y) &&
         !is_close(x.grad, y.grad,
-                  (x.sequence ? nn_rows_count(&a->rows) : batch) * nn_network_input_size(a),
-                  size)) {
+                  (x.sequence ? nn_rows_count(&a->rows) : batch) * nn_network_input_size(a), size,
+                  bound)) {
         return "the input's gradient";
     }
     return NULL;
 }
 
+static void compare_operators(const struct test_network_case *c, double bound)
+{
+    const struct nn_network_options fast = {.operators = NN_OPERATORS_OPTIMISED};
+    const struct nn_network_options plain = {.operators = NN_OPERATORS_PLAIN};
+    struct test_network a = build(c, &fast);
+    struct test_network b = build(c, &plain);
+    step(c, a.network, c->batch);
+    step(c, b.network, c->batch);
+    const char *what = first_difference(a.network, b.network, c->batch, true, bound);
+    if (what) {
+        fail_msg("%s, training: %s differs\n%s\n%s", c->name, what, c->layers,
+                 c->connections ? c->connections : "");
+    }
+    load(c, a.network, c->batch + 2);
+    load(c, b.network, c->batch + 2);
+    nn_network_forward(a.network, c->batch + 2, NN_PHASE_INFERENCE, NULL);
+    nn_network_forward(b.network, c->batch + 2, NN_PHASE_INFERENCE, NULL);
+    what = first_difference(a.network, b.network, c->batch + 2, false, bound);
+    if (what) {
+        fail_msg("%s, inference: %s differs", c->name, what);
+    }
+    test_network_destroy(&a);
+    test_network_destroy(&b);
+}
+
 static void optimised_and_plain_agree(void **state)
 {
     (void)state;
-    const struct nn_network_options fast = {.operators = NN_OPERATORS_OPTIMISED};
-    const struct nn_network_options plain = {.operators = NN_OPERATORS_PLAIN};
     for (size_t i = 0; case_at(i); i++) {
-        const struct test_network_case *c = case_at(i);
-        struct test_network a = build(c, &fast);
-        struct test_network b = build(c, &plain);
-        step(c, a.network, c->batch);
-        step(c, b.network, c->batch);
-        const char *what = first_difference(a.network, b.network, c->batch, true);
-        if (what) {
-            fail_msg("%s, training: %s differs", c->name, what);
-        }
-        load(c, a.network, c->batch + 2);
-        load(c, b.network, c->batch + 2);
-        nn_network_forward(a.network, c->batch + 2, NN_PHASE_INFERENCE, NULL);
-        nn_network_forward(b.network, c->batch + 2, NN_PHASE_INFERENCE, NULL);
-        what = first_difference(a.network, b.network, c->batch + 2, false);
-        if (what) {
-            fail_msg("%s, inference: %s differs", c->name, what);
-        }
-        test_network_destroy(&a);
-        test_network_destroy(&b);
+        compare_operators(case_at(i), BOUND);
     }
 }
 
@@ -210,7 +220,7 @@ static void an_inference_plan_agrees_with_a_training_plan(void **state)
         nn_network_forward(a.network, c->batch, NN_PHASE_INFERENCE, NULL);
         nn_network_forward(b.network, c->batch, NN_PHASE_INFERENCE, NULL);
         if (!is_close(nn_network_output(a.network), nn_network_output(b.network),
-                      scores_of(a.network, c->batch), 0)) {
+                      scores_of(a.network, c->batch), 0, BOUND)) {
             fail_msg("%s: the plans differ", c->name);
         }
         test_network_destroy(&b);
@@ -220,52 +230,86 @@ static void an_inference_plan_agrees_with_a_training_plan(void **state)
 
 /* ---- kept layers ---- */
 
+static bool is_near(nn_real a, nn_real b, double bound)
+{
+    return fabs((double)a - (double)b) < fmax(1e-4, bound) * fmax(1, fabs((double)b));
+}
+
+static void compare_kept(const struct test_network_case *c, const char *name,
+                         const struct test_network *optimised, const struct test_network *plain,
+                         double bound)
+{
+    struct nn_layer_view x;
+    struct nn_layer_view y;
+    assert_true(nn_network_activation(optimised->network, name, &x));
+    assert_true(nn_network_activation(plain->network, name, &y));
+    size_t samples = y.sequence ? nn_rows_count(&plain->network->rows) : c->batch;
+    for (size_t r = 0; r < samples * y.height * y.width; r++) {
+        for (size_t k = 0; k < y.channels; k++) {
+            if (!is_near(x.data[r * x.ld + k], y.data[r * y.ld + k], bound) ||
+                !is_near(x.grad[r * x.grad_ld + k], y.grad[r * y.grad_ld + k], bound)) {
+                fail_msg("%s: kept %s differs at row %zu\n%s\n%s", c->name, name, r, c->layers,
+                         c->connections ? c->connections : "");
+            }
+        }
+    }
+}
+
+/* none: the plain network that keeps nothing, after a step. */
+static void keep_layer(const struct test_network_case *c, const char *name,
+                       const struct test_network *none, double bound)
+{
+    const struct nn_network_options fast = {.kept = &name, .n_kept = 1};
+    const struct nn_network_options plain = {
+        .operators = NN_OPERATORS_PLAIN, .kept = &name, .n_kept = 1};
+    struct test_network a = build(c, &fast);
+    struct test_network b = build(c, &plain);
+    step(c, a.network, c->batch);
+    step(c, b.network, c->batch);
+    const char *what = first_difference(a.network, none->network, c->batch, true, bound);
+    if (what) {
+        fail_msg("%s keeping %s: %s differs", c->name, name, what);
+    }
+    compare_kept(c, name, &a, &b, bound);
+    test_network_destroy(&a);
+    test_network_destroy(&b);
+}
+
+static void keep_each_layer(const struct test_network_case *c, double bound)
+{
+    const struct nn_network_options plain = {.operators = NN_OPERATORS_PLAIN};
+    struct test_network none = build(c, &plain);
+    step(c, none.network, c->batch);
+    for (size_t n = 0; n < none.description->n_nodes; n++) {
+        const char *name = none.description->nodes[n].layer.name;
+        if (strcmp(name, "softmax") != 0 && strcmp(name, "in") != 0) {
+            keep_layer(c, name, &none, bound);
+        }
+    }
+    test_network_destroy(&none);
+}
+
 /* Keeping a layer changes how layers are fused and placed, but not what they compute. */
 static void every_layer_can_be_kept(void **state)
 {
     (void)state;
     for (size_t i = 2; case_at(i); i++) { /* the first two are large and plain to see */
-        const struct test_network_case *c = case_at(i);
-        const struct nn_network_options plain = {.operators = NN_OPERATORS_PLAIN};
-        struct test_network none = build(c, &plain);
-        step(c, none.network, c->batch);
-        const struct nn_description *graph = none.description;
-        for (size_t n = 0; n < graph->n_nodes; n++) {
-            const char *name = graph->nodes[n].layer.name;
-            if (strcmp(name, "softmax") == 0 || strcmp(name, "in") == 0) {
-                continue;
-            }
-            struct nn_network_options fast = {.kept = &name, .n_kept = 1};
-            struct nn_network_options kept_plain = {
-                .operators = NN_OPERATORS_PLAIN, .kept = &name, .n_kept = 1};
-            struct test_network a = build(c, &fast);
-            struct test_network b = build(c, &kept_plain);
-            struct nn_layer_view x;
-            struct nn_layer_view y;
-            step(c, a.network, c->batch);
-            step(c, b.network, c->batch);
-            const char *what = first_difference(a.network, none.network, c->batch, true);
-            if (what) {
-                fail_msg("%s keeping %s: %s differs", c->name, name, what);
-            }
-            assert_true(nn_network_activation(a.network, name, &x));
-            assert_true(nn_network_activation(b.network, name, &y));
-            size_t samples = y.sequence ? nn_rows_count(&b.network->rows) : c->batch;
-            size_t rows = samples * y.height * y.width;
-            for (size_t r = 0; r < rows; r++) {
-                for (size_t k = 0; k < y.channels; k++) {
-                    double d = fabs((double)(x.data[r * x.ld + k] - y.data[r * y.ld + k]));
-                    double g =
-                        fabs((double)(x.grad[r * x.grad_ld + k] - y.grad[r * y.grad_ld + k]));
-                    if (!(d < 1e-4 && g < 1e-4)) {
-                        fail_msg("%s: kept %s differs at row %zu", c->name, name, r);
-                    }
-                }
-            }
-            test_network_destroy(&a);
-            test_network_destroy(&b);
+        keep_each_layer(case_at(i), BOUND);
+    }
+}
+
+/* ---- random networks ---- */
+
+static void random_networks_agree(void **state)
+{
+    (void)state;
+    struct test_random_network random;
+    for (uint64_t seed = 1; seed <= RANDOM_NETWORKS; seed++) {
+        test_random_network_make(seed, &random);
+        compare_operators(&random.c, RANDOM_BOUND);
+        if (seed % 8 < 2) {
+            keep_each_layer(&random.c, RANDOM_BOUND);
         }
-        test_network_destroy(&none);
     }
 }
 
@@ -331,6 +375,7 @@ int main(void)
         cmocka_unit_test(optimised_and_plain_agree),
         cmocka_unit_test(an_inference_plan_agrees_with_a_training_plan),
         cmocka_unit_test(every_layer_can_be_kept),
+        cmocka_unit_test(random_networks_agree),
         cmocka_unit_test(bits_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

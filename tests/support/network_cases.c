@@ -197,6 +197,33 @@ const struct test_network_case test_network_cases[] = {
      "['in', 'a'], ['in', 'b'], ['a', 's'], ['b', 's'], ['a', 'j'], ['s', 'j'], ['in', 'j'],"
      " ['j', 'l'], ['l', 'fc']",
      NULL, false},
+    {"flatten behind a clipped_relu, then dropout", IMAGE(4, 4, 1),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 2, 'kernel': 3},"
+     "{'name': 'r', 'kind': 'clipped_relu', 'ceiling': 0.6}, {'name': 'f', 'kind': 'flatten'},"
+     "{'name': 'd', 'kind': 'dropout', 'rate': 0.4}," FC,
+     NULL, NULL, true},
+    {"concatenation of lstm, then dropout", SEQUENCES(3, LENGTHS),
+     "{'name': 'a', 'kind': 'lstm', 'units': 3}, {'name': 'b', 'kind': 'lstm', 'units': 4},"
+     "{'name': 'j', 'kind': 'concatenation'}, {'name': 'd', 'kind': 'dropout', 'rate': 0.4}," FC,
+     "['in', 'a'], ['in', 'b'], ['a', 'j'], ['b', 'j'], ['j', 'd'], ['d', 'fc']", NULL, false},
+    {"concatenation of lstm, then relu", SEQUENCES(3, LENGTHS),
+     "{'name': 'a', 'kind': 'lstm', 'units': 3}, {'name': 'b', 'kind': 'lstm', 'units': 4},"
+     "{'name': 'j', 'kind': 'concatenation'}, {'name': 'r', 'kind': 'relu'}," FC,
+     "['in', 'a'], ['in', 'b'], ['a', 'j'], ['b', 'j'], ['j', 'r'], ['r', 'fc']", NULL, true},
+    {"concatenation of convolution+relu, then addition", IMAGE(4, 4, 2),
+     "{'name': 'a', 'kind': 'convolution', 'filters': 2, 'kernel': 3},"
+     "{'name': 'ar', 'kind': 'relu'}, {'name': 'b', 'kind': 'convolution', 'filters': 2,"
+     " 'kernel': 3}, {'name': 'br', 'kind': 'relu'}, {'name': 'j', 'kind': 'concatenation'},"
+     "{'name': 'k', 'kind': 'convolution', 'filters': 4, 'kernel': 3},"
+     "{'name': 's', 'kind': 'addition'}," FC,
+     "['in', 'a'], ['a', 'ar'], ['in', 'b'], ['b', 'br'], ['ar', 'j'], ['br', 'j'], ['in', 'k'],"
+     " ['j', 's'], ['k', 's'], ['s', 'fc']",
+     NULL, true},
+    {"concatenation of convolutions, then relu", IMAGE(4, 4, 2),
+     "{'name': 'a', 'kind': 'convolution', 'filters': 2, 'kernel': 3},"
+     "{'name': 'b', 'kind': 'convolution', 'filters': 3, 'kernel': 3},"
+     "{'name': 'j', 'kind': 'concatenation'}, {'name': 'r', 'kind': 'relu'}," FC,
+     "['in', 'a'], ['in', 'b'], ['a', 'j'], ['b', 'j'], ['j', 'r'], ['r', 'fc']", NULL, true},
 };
 
 const size_t test_network_cases_count = sizeof test_network_cases / sizeof test_network_cases[0];

@@ -8,6 +8,8 @@
 
 #include "core/network/network.h"
 
+enum { TEST_NETWORK_TEXT_MAX = 6144 };
+
 struct test_network_case {
     const char *name;
     size_t height, width, channels, classes;
