@@ -33,6 +33,9 @@ int nn_lua_load(lua_State *lua, const char *text, size_t size);
 /* Pushes the table of what a metric may call. May raise errors of memory. */
 void nn_lua_push_library(lua_State *lua);
 
+/* table.sort (lua_sort.c): by "<" or by a function; equal elements keep their order. */
+int nn_lua_sort(lua_State *lua);
+
 /* Why a call failed, from its status and the value on top of the stack. */
 enum nn_status nn_lua_explain(const struct nn_lua_box *box, int status,
                               char out[NN_CUSTOM_ERROR_MAX + 1]);

@@ -119,6 +119,34 @@ static void functions_that_are_there_work(void **state)
     assert_number("local s = 0 for i = 1, 1000 do s = s + i end return s", 500500.0);
 }
 
+static void sorting_is_stable_and_always_the_same(void **state)
+{
+    (void)state;
+    static const char CALLS[] = /* of the order function, by which it was shown which elements */
+        "local t, calls = {}, 0 for i = 1, 2000 do t[i] = i * 7919 % 2003 end "
+        "table.sort(t, function(a, b) calls = (calls * 31 + a * 7 + b) % 1000003 return a < b end) "
+        "for i = 2, #t do assert(t[i - 1] < t[i]) end return calls";
+    struct nn_custom_value first = run(CALLS);
+    assert_true(first.defined);
+    for (int i = 0; i < 5; i++) {
+        assert_number(CALLS, first.value);
+    }
+    assert_number("local t = {} for i = 1, 300 do t[i] = {i % 7, i} end "
+                  "table.sort(t, function(a, b) return a[1] < b[1] end) "
+                  "for i = 2, 300 do local a, b = t[i - 1], t[i] "
+                  "assert(a[1] < b[1] or a[1] == b[1] and a[2] < b[2]) end return 1",
+                  1.0);
+    assert_number("local t = {1, 2, 3, 4} table.sort(t, function() return true end) "
+                  "return t[1] * 1000 + t[2] * 100 + t[3] * 10 + t[4]",
+                  4321.0);
+    assert_number("local t = {'b', 'a'} table.sort(t) table.sort({}) table.sort({1}, nil) "
+                  "return t[1] == 'a' and 1 or 0",
+                  1.0);
+    assert_fails("table.sort({1, 'a'})", "attempt to compare string with number");
+    assert_fails("table.sort({1, 2}, 3)", "line 1: bad argument #2 to 'sort'");
+    assert_fails("table.sort(1)", "line 1: bad argument #1 to 'sort'");
+}
+
 /* ---------------------------------------------------------------------------- what is not there */
 
 static void ways_out_are_not_there(void **state)
@@ -406,6 +434,7 @@ int main(void)
         cmocka_unit_test(a_regression_is_seen),
         cmocka_unit_test(no_samples_are_empty_tables),
         cmocka_unit_test(functions_that_are_there_work),
+        cmocka_unit_test(sorting_is_stable_and_always_the_same),
         cmocka_unit_test(ways_out_are_not_there),
         cmocka_unit_test(a_run_leaves_nothing_to_the_next),
         cmocka_unit_test(precompiled_code_is_refused),
