@@ -175,13 +175,14 @@ static enum nn_status metadata_check(json_t *metadata, struct nn_error *err)
     {
         ok = ok && json_is_string(value);
     }
-    return ok ? NN_OK : nn_fail(err, NN_ERR_INVALID, "__metadata__ must be an object of strings");
+    return ok ? NN_OK
+              : nn_fail(err, NN_ERR_INVALID, NN_FILE_METADATA " must be an object of strings");
 }
 
 static enum nn_status entries_read(struct nn_safetensors *file, const struct region *region,
                                    size_t max_tensors, struct nn_error *err)
 {
-    enum nn_status status = metadata_check(json_object_get(file->header, "__metadata__"), err);
+    enum nn_status status = metadata_check(json_object_get(file->header, NN_FILE_METADATA), err);
     if (status != NN_OK) {
         return status;
     }
@@ -197,7 +198,7 @@ static enum nn_status entries_read(struct nn_safetensors *file, const struct reg
     json_t *entry;
     json_object_foreach(file->header, name, entry)
     {
-        if (strcmp(name, "__metadata__") == 0) {
+        if (strcmp(name, NN_FILE_METADATA) == 0) {
             continue;
         }
         status = entry_read(name, entry, region, &file->tensors[file->count], err);
@@ -338,5 +339,5 @@ const struct nn_file_tensor *nn_safetensors_find(const struct nn_safetensors *fi
 
 const char *nn_safetensors_metadata(const struct nn_safetensors *file, const char *key)
 {
-    return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));
+    return json_string_value(json_object_get(json_object_get(file->header, NN_FILE_METADATA), key));
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/files/atomic.h"
-#include "core/files/safetensors.h"
+#include "core/files/dtype_internal.h"
 #include "core/json/json.h"
 
 static json_t *tensor_entry(const struct nn_file_tensor *tensor, size_t begin)
@@ -27,12 +27,15 @@ static json_t *tensor_entry(const struct nn_file_tensor *tensor, size_t begin)
     return entry;
 }
 
-/* ERR_INVALID for a name given twice. */
+/* ERR_INVALID for a name given twice, or that of the metadata. */
 static enum nn_status header_fill(json_t *header, const struct nn_file_tensor *tensors, size_t n,
                                   struct nn_error *err)
 {
     size_t offset = 0;
     for (size_t i = 0; i < n; i++) {
+        if (strcmp(tensors[i].name, NN_FILE_METADATA) == 0) {
+            return nn_fail(err, NN_ERR_INVALID, "no tensor may be named \"" NN_FILE_METADATA "\"");
+        }
         if (json_object_get(header, tensors[i].name)) {
             return nn_fail(err, NN_ERR_INVALID, "two tensors are named \"%.100s\"",
                            tensors[i].name);
@@ -56,7 +59,7 @@ static bool metadata_fill(json_t *header, const struct nn_file_pair *metadata, s
         json_t *value = jx_text(metadata[i].value, SIZE_MAX);
         ok = json_object_set_new(object, metadata[i].key, value) == 0 && ok;
     }
-    return json_object_set_new(header, "__metadata__", object) == 0 && ok;
+    return json_object_set_new(header, NN_FILE_METADATA, object) == 0 && ok;
 }
 
 static void write_parts(struct nn_atomic_file *file, const char *text,

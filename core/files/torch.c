@@ -265,6 +265,9 @@ static enum nn_status entry_read(struct nn_torch *torch, const struct nn_pickle_
     if (!name) {
         return status;
     }
+    if (strcmp(name, NN_FILE_METADATA) == 0) {
+        return nn_fail(err, NN_ERR_INVALID, "no tensor may be named \"" NN_FILE_METADATA "\"");
+    }
     if (value->kind != NN_PICKLE_TENSOR) {
         return nn_fail(err, NN_ERR_INVALID, "\"%.100s\" of the state dict is no tensor", name);
     }

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/files/mapped_internal.h"
 #include "core/files/torch_internal.h"
@@ -207,6 +208,21 @@ const struct nn_file_tensor *nn_weights_find(const struct nn_weights *weights, c
                    sizeof *weights->torch.tensors, by_name);
 }
 
+/* What cannot be read again must not stay: whoever wrote it would vouch for it. */
+static enum nn_status written_check(const char *path, size_t n_tensors, struct nn_error *err)
+{
+    struct nn_safetensors *file = NULL;
+    enum nn_status status = nn_safetensors_open(path, NULL, &file, err);
+    if (status == NN_OK && nn_safetensors_count(file) != n_tensors) {
+        status = nn_fail(err, NN_ERR_CORRUPT, "a weight file was not written whole");
+    }
+    nn_safetensors_close(file);
+    if (status != NN_OK) {
+        (void)unlink(path);
+    }
+    return status;
+}
+
 enum nn_status nn_weights_save(const struct nn_weights *weights, const char *path,
                                const struct nn_file_pair *metadata, size_t n_metadata,
                                struct nn_error *err)
@@ -221,5 +237,5 @@ enum nn_status nn_weights_save(const struct nn_weights *weights, const char *pat
     }
     enum nn_status status = nn_safetensors_write(path, tensors, n, metadata, n_metadata, err);
     free(tensors);
-    return status;
+    return status == NN_OK ? written_check(path, n, err) : status;
 }

@@ -13,9 +13,10 @@
  * that takes it in ever parses foreign formats.
  *
  * Refused besides what safetensors.h lists: any other opcode or name in a pickle, compressed or
- * encrypted zip entries, entries that overlap, doubled names, tensors that leave their storage, a
- * storage of another size than the pickle says, bytes behind the last storage, tensors that come to
- * more than eight times the file (a storage shown through strides of 0), big-endian files.
+ * encrypted zip entries, entries that overlap, doubled names, a tensor called "__metadata__",
+ * tensors that leave their storage, a storage of another size than the pickle says, bytes behind
+ * the last storage, tensors that come to more than eight times the file (a storage shown through
+ * strides of 0), big-endian files.
  */
 #ifndef NN_FILES_WEIGHTS_H
 #define NN_FILES_WEIGHTS_H
@@ -61,7 +62,8 @@ const struct nn_file_tensor *nn_weights_tensor(const struct nn_weights *weights,
 const struct nn_file_tensor *nn_weights_find(const struct nn_weights *weights, const char *name);
 
 /* Writes all tensors to path as safetensors, types kept, in the order of their names: equal tensors
- * and metadata give equal bytes. Atomic. ERR_IO. */
+ * and metadata give equal bytes. Atomic, and opened again before it is vouched for. ERR_IO;
+ * ERR_LIMIT when the header would be over the readers' default. */
 NN_MUST_CHECK enum nn_status nn_weights_save(const struct nn_weights *weights, const char *path,
                                              const struct nn_file_pair *metadata, size_t n_metadata,
                                              struct nn_error *err);

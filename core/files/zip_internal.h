@@ -14,6 +14,7 @@ struct nn_zip_entry {
     size_t name_size;
     const unsigned char *data;
     size_t size;
+    uint32_t crc; /* as the directory says; checked once open */
 };
 
 struct nn_zip {

@@ -96,15 +96,17 @@ static void narrow_types_round_to_the_nearest(void **state)
     assert_true(nn_file_values_write(NN_FILE_BF16, &large, 1, &out));
 }
 
-static void doubled_name_is_not_written(void **state)
+static void doubled_and_reserved_names_are_not_written(void **state)
 {
     (void)state;
     const float x = 1;
-    const struct nn_file_tensor tensors[] = {
+    struct nn_file_tensor tensors[] = {
         {"a", NN_FILE_F32, 1, {1}, 1, &x, sizeof x, false},
         {"a", NN_FILE_F32, 1, {1}, 1, &x, sizeof x, false},
     };
     struct nn_error err = {0};
+    assert_int_equal(nn_safetensors_write(path, tensors, 2, NULL, 0, &err), NN_ERR_INVALID);
+    tensors[1].name = "__metadata__";
     assert_int_equal(nn_safetensors_write(path, tensors, 2, NULL, 0, &err), NN_ERR_INVALID);
 }
 
@@ -306,7 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(written_file_reads_back),
         cmocka_unit_test(narrow_types_round_to_the_nearest),
-        cmocka_unit_test(doubled_name_is_not_written),
+        cmocka_unit_test(doubled_and_reserved_names_are_not_written),
         cmocka_unit_test(lies_are_refused),
         cmocka_unit_test(doubled_name_is_called_so),
         cmocka_unit_test(header_length_is_checked),

@@ -135,6 +135,33 @@ static void equal_tensors_are_saved_as_equal_bytes(void **state)
     assert_memory_equal(bytes[0], bytes[1], size[0]);
 }
 
+/* A header of 20 MiB, taken in under a limit of its own and above that of every later reader. */
+static void what_could_not_be_read_again_is_not_left(void **state)
+{
+    enum { TENSORS = 40000, NAME = 450, ROW = NAME + 80 };
+    const struct nn_weights_limits wide = {.max_header_bytes = (size_t)64 << 20};
+    (void)state;
+    char *bytes = malloc(8 + (size_t)TENSORS * ROW);
+    assert_non_null(bytes);
+    size_t n = 8;
+    for (size_t i = 0; i < TENSORS; i++) {
+        n += (size_t)snprintf(
+            bytes + n, ROW, "%c\"%0*zu\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}",
+            i == 0 ? '{' : ',', (int)NAME, i);
+    }
+    bytes[n++] = '}';
+    for (size_t i = 0; i < 8; i++) {
+        bytes[i] = (char)(unsigned char)((n - 8) >> (8 * i));
+    }
+    struct nn_weights *weights = NULL;
+    struct nn_error err = {0};
+    assert_int_equal(nn_weights_open_bytes(bytes, n, &wide, &weights, &err), NN_OK);
+    assert_int_equal(nn_weights_save(weights, path, NULL, 0, &err), NN_ERR_LIMIT);
+    assert_int_equal(access(path, F_OK), -1);
+    nn_weights_close(weights);
+    free(bytes);
+}
+
 static void attributes_and_parameters_are_seen_through(void **state)
 {
     (void)state;
@@ -188,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_container_holds_the_same),
+        cmocka_unit_test(what_could_not_be_read_again_is_not_left),
         cmocka_unit_test(equal_tensors_are_saved_as_equal_bytes),
         cmocka_unit_test(attributes_and_parameters_are_seen_through),
         cmocka_unit_test(a_header_of_384_bytes_is_no_pickle),
