@@ -35,8 +35,8 @@ static enum nn_status open_table(struct nn_table_import *import, struct nn_table
     struct nn_table_caps caps = {.row_bytes = ROW_BYTES,
                                  .cells = ROW_CELLS,
                                  .total_bytes = import->base->limits.max_total_bytes};
-    return nn_table_open(file, (enum nn_table_separator)import->options->separator, &caps,
-                         out_table, import->base->err);
+    return nn_table_open(file, (enum nn_table_separator)import->options->separator,
+                         nn_table_decimal(import), &caps, out_table, import->base->err);
 }
 
 /* ---------------------------------------------------------------------------------------- steps */
@@ -104,8 +104,7 @@ static size_t table_of(const struct nn_table_import *import, size_t file)
 static enum nn_status take_end(struct nn_table_import *import, const struct nn_table_row *row,
                                double *out_end)
 {
-    char decimal = import->options->decimal_comma ? ',' : '.';
-    const char *reason = nn_number_read(row->cells[0].text, decimal, out_end);
+    const char *reason = nn_number_read(row->cells[0].text, nn_table_decimal(import), out_end);
     bool alone = row->n == 1 || (row->n == 2 && row->cells[1].length == 0);
     if (!alone) {
         return nn_table_fail(import, NN_ERR_INVALID, row->line, 1, "a single number is expected");
@@ -117,10 +116,10 @@ static enum nn_status take_end(struct nn_table_import *import, const struct nn_t
     return NN_OK;
 }
 
-static bool is_word(const struct nn_table_row *row)
+static bool is_word(const struct nn_table_import *import, const struct nn_table_row *row)
 {
     double ignored;
-    const char *reason = nn_number_read(row->cells[0].text, '.', &ignored);
+    const char *reason = nn_number_read(row->cells[0].text, nn_table_decimal(import), &ignored);
     return reason && strcmp(reason, "not_a_number") == 0;
 }
 
@@ -135,7 +134,8 @@ static enum nn_status take_ends(struct nn_table_import *import, struct nn_table 
     enum nn_status status;
     while ((status = nn_table_next(table, &row, import->base->err)) == NN_OK && row.n > 0) {
         double end = 0;
-        bool header = first && import->options->header != NN_TABLE_HEADER_NO && is_word(&row);
+        bool header =
+            first && import->options->header != NN_TABLE_HEADER_NO && is_word(import, &row);
         first = false;
         if (header) {
             continue;

@@ -77,6 +77,12 @@ struct nn_table_import {
     bool assumed_end[NN_PART_COUNT]; /* taken for runs to failure */
 };
 
+/* What stands before the fraction of a number. */
+static inline char nn_table_decimal(const struct nn_table_import *import)
+{
+    return import->options->decimal_comma ? ',' : '.';
+}
+
 /* Finds the columns of the current file from its first row. *out_used: the row is a header and
  * holds no values. Sets the names when it is the first file. */
 NN_MUST_CHECK enum nn_status nn_table_find_columns(struct nn_table_import *import,

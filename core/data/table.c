@@ -311,7 +311,7 @@ static void skip_mark(struct nn_table *t)
 }
 
 /* Looks ahead in the first chunk only; a first line longer than that has its separator in it. */
-static enum nn_table_separator find_separator(const struct nn_table *t)
+static enum nn_table_separator find_separator(const struct nn_table *t, char decimal)
 {
     bool quoted = false;
     bool content = false;
@@ -334,10 +334,10 @@ static enum nn_table_separator find_separator(const struct nn_table *t)
             }
         }
     }
-    return seen[';']    ? NN_TABLE_SEMICOLON
-           : seen['\t'] ? NN_TABLE_TAB
-           : seen[',']  ? NN_TABLE_COMMA
-                        : NN_TABLE_BLANK;
+    return seen[';']                     ? NN_TABLE_SEMICOLON
+           : seen['\t']                  ? NN_TABLE_TAB
+           : seen[','] && decimal != ',' ? NN_TABLE_COMMA
+                                         : NN_TABLE_BLANK;
 }
 
 static enum nn_status open_stream(struct nn_table *t, const struct nn_import_file *file)
@@ -354,8 +354,8 @@ static enum nn_status open_stream(struct nn_table *t, const struct nn_import_fil
 }
 
 enum nn_status nn_table_open(const struct nn_import_file *file, enum nn_table_separator separator,
-                             const struct nn_table_caps *caps, struct nn_table **out_table,
-                             struct nn_error *err)
+                             char decimal, const struct nn_table_caps *caps,
+                             struct nn_table **out_table, struct nn_error *err)
 {
     struct nn_table *t = calloc(1, sizeof *t);
     uint8_t *chunk = malloc(CHUNK_BYTES);
@@ -380,7 +380,7 @@ enum nn_status nn_table_open(const struct nn_import_file *file, enum nn_table_se
         return status;
     }
     if (separator == NN_TABLE_AUTO) {
-        t->separator = find_separator(t);
+        t->separator = find_separator(t, decimal);
     }
     *out_table = t;
     return NN_OK;

@@ -53,7 +53,7 @@ static size_t width_of(const struct nn_table_row *row)
 
 static bool looks_like_header(const struct nn_table_import *import, const struct nn_table_row *row)
 {
-    char decimal = import->options->decimal_comma ? ',' : '.';
+    char decimal = nn_table_decimal(import);
     bool any_text = false;
     double value;
     for (size_t i = 0; i < row->n; i++) {

@@ -33,10 +33,10 @@ struct nn_table_caps {
 struct nn_table;
 
 /* file is borrowed until closed. NN_TABLE_AUTO looks at the first line that has content: semicolons
- * if there is one, else tabs, else commas, else blanks. NN_ERR_IO, NN_ERR_INVALID, NN_ERR_MEMORY.
- */
+ * if there is one, else tabs, else commas (unless `decimal`, '.' or ',', is one), else blanks.
+ * NN_ERR_IO, NN_ERR_INVALID, NN_ERR_MEMORY. */
 NN_MUST_CHECK enum nn_status nn_table_open(const struct nn_import_file *file,
-                                           enum nn_table_separator separator,
+                                           enum nn_table_separator separator, char decimal,
                                            const struct nn_table_caps *caps,
                                            struct nn_table **out_table, struct nn_error *err);
 void nn_table_close(struct nn_table *table);

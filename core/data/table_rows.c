@@ -52,11 +52,6 @@ static enum nn_status refuse_number(const struct at *at, size_t column, const ch
     return refuse(at, column, reason, what);
 }
 
-static char decimal_of(const struct nn_table_import *import)
-{
-    return import->options->decimal_comma ? ',' : '.';
-}
-
 /* A number that must be there; refuses the sequence otherwise. */
 static enum nn_status take_number(const struct at *at, size_t column, double *out_value)
 {
@@ -64,7 +59,7 @@ static enum nn_status take_number(const struct at *at, size_t column, double *ou
     if (nn_table_is_missing(at->import, cell)) {
         return refuse(at, column, "missing", "there is no value");
     }
-    const char *reason = nn_number_read(cell->text, decimal_of(at->import), out_value);
+    const char *reason = nn_number_read(cell->text, nn_table_decimal(at->import), out_value);
     return reason ? refuse_number(at, column, reason) : NN_OK;
 }
 

@@ -127,6 +127,22 @@ static void files_can_be_sequences(void **state)
     assert_int_equal(info_of(t)->longest, 3);
 }
 
+static void decimal_commas_are_read_everywhere(void **state)
+{
+    static const struct test_table_file files[] = {
+        {"train.csv", "1,5 2,5\n3,5 4,5\n", 0},
+        {"test.csv", "5,5 6,5\n", 0},
+        {"RUL.csv", "7,5\n", 0}, /* a number, no header */
+    };
+    struct test_tables *t = *state;
+    test_tables_import(t, NN_IMPORT_TABLE,
+                       "{'table': {'decimal_comma': true, 'remaining_life': true}}", files, 3);
+    assert_int_equal(t->status, NN_OK);
+    assert_int_equal(info_of(t)->inputs, 2);
+    assert_floats(nn_sequences_features(t->set, 0), (float[]){1.5F, 2.5F, 3.5F, 4.5F}, 4);
+    assert_floats(nn_sequences_targets(t->set, 1), (float[]){7.5F}, 1);
+}
+
 static void ids_of_two_files_do_not_meet(void **state)
 {
     static const struct test_table_file files[] = {
@@ -635,6 +651,7 @@ int main(void)
         TABLE_TEST(rows_of_sequences_may_be_mixed),
         TABLE_TEST(remaining_life_counts_down_to_one),
         TABLE_TEST(files_can_be_sequences),
+        TABLE_TEST(decimal_commas_are_read_everywhere),
         TABLE_TEST(ids_of_two_files_do_not_meet),
         TABLE_TEST(classes_are_of_whole_sequences),
         TABLE_TEST(case_a22_a24_labels_from_one_and_constant_columns),

@@ -32,7 +32,7 @@ static int teardown(void **state)
 }
 
 /* All cells of a file as text: cells in brackets, rows ended by '|'. */
-static enum nn_status show_file(const char *path, enum nn_table_separator separator,
+static enum nn_status show_file(const char *path, enum nn_table_separator separator, char decimal,
                                 const struct nn_table_caps *caps, char out[ROOM],
                                 struct nn_error *err)
 {
@@ -42,7 +42,8 @@ static enum nn_status show_file(const char *path, enum nn_table_separator separa
     struct nn_table_row row = {0};
     size_t n = 0;
     out[0] = '\0';
-    enum nn_status status = nn_table_open(&file, separator, caps ? caps : &usual, &table, err);
+    enum nn_status status =
+        nn_table_open(&file, separator, decimal, caps ? caps : &usual, &table, err);
     while (status == NN_OK && (status = nn_table_next(table, &row, err)) == NN_OK && row.n > 0) {
         for (size_t i = 0; i < row.n; i++) {
             assert_int_equal(strlen(row.cells[i].text), row.cells[i].length);
@@ -60,7 +61,7 @@ static enum nn_status show(const char *directory, const char *text, size_t size,
 {
     char *path = test_path(directory, "data");
     test_file_write(path, text, size);
-    enum nn_status status = show_file(path, NN_TABLE_AUTO, NULL, out, err);
+    enum nn_status status = show_file(path, NN_TABLE_AUTO, '.', NULL, out, err);
     free(path);
     return status;
 }
@@ -103,10 +104,10 @@ static void gzip_is_unpacked(void **state)
     gzFile file = gzopen(path, "wb");
     assert_int_equal(gzputs(file, "a,b\n1,2\n"), 8);
     gzclose(file);
-    assert_int_equal(show_file(path, NN_TABLE_AUTO, NULL, out, NULL), NN_OK);
+    assert_int_equal(show_file(path, NN_TABLE_AUTO, '.', NULL, out, NULL), NN_OK);
     assert_string_equal(out, "[a][b]|[1][2]|");
     assert_int_equal(truncate(path, 20), 0);
-    assert_int_equal(show_file(path, NN_TABLE_AUTO, NULL, out, NULL), NN_ERR_INVALID);
+    assert_int_equal(show_file(path, NN_TABLE_AUTO, '.', NULL, out, NULL), NN_ERR_INVALID);
     free(path);
 }
 
@@ -160,7 +161,7 @@ static void caps_hold(void **state)
         const struct nn_import_file input = {.name = "data", .path = path, .fd = -1};
         struct nn_table *table = NULL;
         struct nn_table_row row = {.n = 1};
-        enum nn_status status = nn_table_open(&input, NN_TABLE_COMMA, &caps, &table, &err);
+        enum nn_status status = nn_table_open(&input, NN_TABLE_COMMA, '.', &caps, &table, &err);
         while (status == NN_OK && row.n > 0) {
             status = nn_table_next(table, &row, &err);
         }
@@ -186,9 +187,30 @@ static void a_bomb_stops_at_the_cap(void **state)
         assert_int_equal(gzwrite(file, line, 1 << 20), 1 << 20);
     }
     gzclose(file);
-    assert_int_equal(show_file(path, NN_TABLE_AUTO, &caps, out, &err), NN_ERR_LIMIT);
+    assert_int_equal(show_file(path, NN_TABLE_AUTO, '.', &caps, out, &err), NN_ERR_LIMIT);
     assert_non_null(strstr(err.text, "line 1, field 1: the row has more than 1048576 bytes"));
     free(line);
+    free(path);
+}
+
+/* Where a comma stands before the fraction it separates nothing. */
+static void decimal_commas_are_no_separators(void **state)
+{
+    static const struct {
+        const char *text, *cells;
+    } rows[] = {
+        {"1,5 2,5\n3 4,25\n", "[1,5][2,5]|[3][4,25]|"},
+        {"1,5\n", "[1,5]|"},
+        {"1,5;2,5\n", "[1,5][2,5]|"},
+        {"1,5\t2,5\n", "[1,5][2,5]|"},
+    };
+    char *path = test_path(*state, "data");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char out[ROOM];
+        test_file_write(path, rows[i].text, strlen(rows[i].text));
+        assert_int_equal(show_file(path, NN_TABLE_AUTO, ',', NULL, out, NULL), NN_OK);
+        assert_string_equal(out, rows[i].cells);
+    }
     free(path);
 }
 
@@ -332,7 +354,7 @@ static void csv_spectrum(void **state)
         if (access(csv, R_OK) != 0) {
             continue;
         }
-        assert_int_equal(show_file(csv, NN_TABLE_AUTO, NULL, found, NULL), NN_OK);
+        assert_int_equal(show_file(csv, NN_TABLE_AUTO, '.', NULL, found, NULL), NN_OK);
         expected_cells(json, wanted);
         assert_string_equal(found, wanted);
         compared++;
@@ -345,6 +367,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(cells_are_what_was_meant, setup, teardown),
+        cmocka_unit_test_setup_teardown(decimal_commas_are_no_separators, setup, teardown),
         cmocka_unit_test_setup_teardown(gzip_is_unpacked, setup, teardown),
         cmocka_unit_test_setup_teardown(faults_name_line_and_field, setup, teardown),
         cmocka_unit_test_setup_teardown(caps_hold, setup, teardown),
