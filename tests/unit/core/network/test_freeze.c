@@ -3,6 +3,7 @@
  * core/network: which layers "all_but_head" and {"up_to": layer} are, also where branches meet.
  */
 #include "core/network/freeze.h"
+#include "core/network/outline.h"
 
 #include <string.h>
 
@@ -111,12 +112,27 @@ static void a_network_without_a_head_has_none_to_train(void **state)
     nn_description_destroy(description);
 }
 
+static void an_lstm_can_be_the_head(void **state)
+{
+    (void)state;
+    struct nn_description *description =
+        describe("{'layers': [{'name': 'in', 'kind': 'sequence_input', 'features': 2},"
+                 "{'name': 'fc', 'kind': 'fully_connected', 'outputs': 3},"
+                 "{'name': 'last', 'kind': 'lstm', 'units': 1}]}");
+    char out[256];
+    assert_string_equal(nn_description_head(description), "last");
+    assert_int_equal(names(description, "\"all_but_head\"", out), NN_OK);
+    assert_string_equal(out, "in fc ");
+    nn_description_destroy(description);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers_are_named_by_what_feeds_them),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(a_network_without_a_head_has_none_to_train),
+        cmocka_unit_test(an_lstm_can_be_the_head),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
