@@ -83,24 +83,25 @@ void nn_input_initialize(const struct nn_placed *input)
 }
 
 void nn_input_factors(const struct nn_placed *input, enum nn_normalisation normalisation,
-                      nn_real *factor, nn_real *offset)
+                      const struct nn_input_factors *out)
 {
     const nn_real *mean = nn_placed_value(input, NN_ROLE_INPUT_MEAN);
     const nn_real *std = nn_placed_value(input, NN_ROLE_INPUT_STD);
     for (size_t c = 0; c < input->plan.out.channels; c++) {
         double f = 1;
-        double o = 0;
+        double centre = 0;
         if (normalisation == NN_NORMALISATION_RESCALE_UNIT) {
             f = 1.0 / 255.0;
         } else if (normalisation == NN_NORMALISATION_RESCALE_SYMMETRIC) {
             f = 1.0 / 127.5;
-            o = -1;
+            centre = 127.5;
         } else if (normalisation == NN_NORMALISATION_ZSCORE) {
             /* a constant channel has std 0: it becomes 0, not NaN */
             f = std[c] > 0 ? 1.0 / (double)std[c] : 1;
-            o = -(double)mean[c] * f;
+            centre = (double)mean[c];
         }
-        factor[c] = (nn_real)f;
-        offset[c] = (nn_real)o;
+        out->factor[c] = (nn_real)f;
+        out->offset[c] = (nn_real)(-centre * f);
+        out->centre[c] = (nn_real)centre;
     }
 }

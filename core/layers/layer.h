@@ -181,9 +181,13 @@ struct nn_operator {
  * have none: the network itself loads inputs, and the loss takes scores. */
 extern const struct nn_operator *const nn_operators[];
 
-/* The normalisation of an input: x * factor[c] + offset[c]. */
+/* The normalisation of an input: x * factor[c] + offset[c], which is (x - centre[c]) * factor[c];
+ * the latter keeps the digits of features that are far from 0 and close together. */
+struct nn_input_factors {
+    nn_real *factor, *offset, *centre;
+};
 void nn_input_factors(const struct nn_placed *input, enum nn_normalisation normalisation,
-                      nn_real *factor, nn_real *offset);
+                      const struct nn_input_factors *out);
 /* The one in force: the bind's, else the layer's. */
 enum nn_normalisation nn_input_normalisation(const struct nn_layer *input,
                                              const struct nn_network_bind *bind);

@@ -85,7 +85,7 @@ static void add_blocks(struct nn_network *network)
     network->states_piece = add_lasting(network, own ? real_bytes(network->states_count) : 0);
     network->grads_piece = add_lasting(network, training ? real_bytes(network->values_count) : 0);
     network->probabilities_piece = add_lasting(network, real_bytes(tensor_count(network, output)));
-    network->factors_piece = add_lasting(network, 2 * real_bytes(channels));
+    network->factors_piece = add_lasting(network, 3 * real_bytes(channels));
     network->packing_piece = add_lasting(network, packing_bytes(network));
 }
 
@@ -252,10 +252,11 @@ void nn_network_bind_memory(struct nn_network *network)
     bind_tensors(network);
     bind_passes(network);
     network->probabilities = piece_at(network, network->probabilities_piece);
-    network->factor = piece_at(network, network->factors_piece);
+    size_t channels = nn_padded_count(network->tensors[network->input].shape.channels);
+    nn_real *factors = piece_at(network, network->factors_piece);
+    network->factors =
+        (struct nn_input_factors){factors, factors + channels, factors + 2 * channels};
     network->packing = piece_at(network, network->packing_piece);
-    network->offset =
-        network->factor + nn_padded_count(network->tensors[network->input].shape.channels);
     network->exec.workspace = piece_at(network, network->workspace_piece);
     network->exec.workspace_bytes = network->pieces[network->workspace_piece].bytes;
 }

@@ -99,7 +99,7 @@ struct nn_network {
     char *block;
     nn_real *values, *grads;
     nn_real *probabilities;
-    nn_real *factor, *offset; /* of the input's normalisation */
+    struct nn_input_factors factors; /* of the input's normalisation */
     struct nn_exec exec;
     size_t *packing;     /* storage of `rows` */
     struct nn_rows rows; /* of the loaded sequences; batch 0: none */
@@ -152,7 +152,7 @@ size_t nn_tensor_rows(const struct nn_network *network, const struct nn_tensor *
 /* Loads sequences; nn_network_load_sequences without the clock. */
 void nn_network_pack_sequences(struct nn_network *network, const struct nn_sequence_batch *batch);
 
-/* factor and offset of the input, as its parameters say now. */
+/* Factors of the input, as its parameters say now. */
 void nn_network_set_factors(struct nn_network *network);
 
 /* Orthonormal columns (parameters of two axes, at least as many rows), drawn from the seed. */

@@ -22,8 +22,8 @@ static struct nn_view input_view(const struct nn_network *network)
 void nn_network_set_factors(struct nn_network *network)
 {
     const struct nn_placed *input = &network->placed[network->graph->input];
-    nn_input_factors(input, nn_input_normalisation(input->layer, &network->bind), network->factor,
-                     network->offset);
+    nn_input_factors(input, nn_input_normalisation(input->layer, &network->bind),
+                     &network->factors);
 }
 
 static void count_load(struct nn_network *network, double began)
@@ -48,7 +48,7 @@ void nn_network_load_u8(struct nn_network *network, const uint8_t *pixels, size_
     struct nn_view x = input_view(network);
     nn_network_set_factors(network);
     nn_normalize_u8(&network->exec, x.data, x.ld, pixels, batch * shape.height * shape.width,
-                    shape.channels, network->factor, network->offset);
+                    shape.channels, network->factors.factor, network->factors.offset);
     count_load(network, began);
 }
 
@@ -63,13 +63,14 @@ static void load_sample(void *ctx, size_t chunk, size_t lane)
     (void)lane;
     const struct load_real *load = ctx;
     const struct nn_network *network = load->network;
+    const struct nn_input_factors *f = &network->factors;
     size_t channels = network->tensors[network->input].shape.channels;
     size_t count = nn_network_input_size(network);
     const nn_real *src = load->pixels + chunk * count;
     nn_real *dst = input_view(network).data + chunk * count;
     for (size_t i = 0; i < count; i += channels) {
         for (size_t c = 0; c < channels; c++) {
-            dst[i + c] = src[i + c] * network->factor[c] + network->offset[c];
+            dst[i + c] = src[i + c] * f->factor[c] + f->offset[c];
         }
     }
 }

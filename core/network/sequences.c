@@ -32,13 +32,14 @@ static void pack_sequence(void *ctx, size_t chunk, size_t lane)
     (void)lane;
     const struct packing *p = ctx;
     const struct nn_network *network = p->network;
+    const struct nn_input_factors *f = &network->factors;
     struct nn_view x = network->tensors[network->input].value.view;
     size_t features = network->tensors[network->input].shape.channels;
     const nn_real *src = p->batch->sequences[chunk];
     for (size_t t = 0; t < p->batch->lengths[chunk]; t++, src += features) {
         nn_real *dst = nn_view_rows(x, nn_rows_at(&network->rows, chunk, t)).data;
         for (size_t c = 0; c < features; c++) {
-            dst[c] = src[c] * network->factor[c] + network->offset[c];
+            dst[c] = (src[c] - f->centre[c]) * f->factor[c];
         }
     }
 }

@@ -247,6 +247,32 @@ static void features_are_normalised_on_the_way_in(void **state)
     test_network_destroy(&t);
 }
 
+/* Features far from 0 and close together, as of a turbofan, keep the digits that they have. */
+static void normalised_features_keep_their_digits(void **state)
+{
+    (void)state;
+    struct test_network t =
+        build("{'layers': [{'name': 'in', 'kind': 'sequence_input', 'mean': 9000, 'std': 0.3},"
+              " {'name': 'l', 'kind': 'lstm', 'units': 2}]}",
+              &BIND);
+    for (size_t p = 0; p < 2; p++) {
+        for (size_t c = 0; c < FEATURES; c++) {
+            nn_network_parameter(t.network, p)->value[c] = p == 0 ? 9000 : (nn_real)0.3;
+        }
+    }
+    const nn_real steps[FEATURES] = {(nn_real)9000.25, 9000, (nn_real)8999.5};
+    const nn_real *sequence = steps;
+    const size_t length = 1;
+    const struct nn_sequence_batch batch = {&sequence, &length, 1};
+    nn_network_load_sequences(t.network, &batch);
+    const nn_real *x = nn_network_input(t.network);
+    for (size_t c = 0; c < FEATURES; c++) {
+        double expected = ((double)steps[c] - 9000) / (double)(nn_real)0.3;
+        assert_true(fabs((double)x[c] - expected) < 1e-6);
+    }
+    test_network_destroy(&t);
+}
+
 /* ---- first values ---- */
 
 static void check_orthogonal(const struct nn_parameter *p)
@@ -415,6 +441,7 @@ int main(void)
         cmocka_unit_test(zeros_are_data_not_padding),
         cmocka_unit_test(targets_and_predictions_find_their_rows),
         cmocka_unit_test(features_are_normalised_on_the_way_in),
+        cmocka_unit_test(normalised_features_keep_their_digits),
         cmocka_unit_test(first_values_follow_their_rules),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(images_refuse_sequences),
