@@ -78,9 +78,10 @@ enum nn_status nn_rows_writer_open(const char *path, const struct nn_rows_key *k
     return NN_OK;
 }
 
-void nn_rows_write(struct nn_rows_writer *writer, const nn_real *rows, size_t n)
+bool nn_rows_write(struct nn_rows_writer *writer, const nn_real *rows, size_t n)
 {
     nn_section_put(&writer->file, rows, n * writer->key.width * sizeof *rows);
+    return !writer->file.failed;
 }
 
 enum nn_status nn_rows_writer_close(struct nn_rows_writer *writer, bool keep, struct nn_error *err)

@@ -23,8 +23,9 @@ struct nn_rows_writer;
 /* Makes path anew, removing what is there. NN_ERR_IO, NN_ERR_MEMORY. */
 NN_MUST_CHECK enum nn_status nn_rows_writer_open(const char *path, const struct nn_rows_key *key,
                                                  struct nn_rows_writer **out, struct nn_error *err);
-/* The next n rows, one behind the other. */
-void nn_rows_write(struct nn_rows_writer *writer, const nn_real *rows, size_t n);
+/* The next n rows, one behind the other. False once a write has failed: more are in vain, and
+ * closing tells why. */
+NN_MUST_CHECK bool nn_rows_write(struct nn_rows_writer *writer, const nn_real *rows, size_t n);
 /* Ends the file: it is whole, or (NN_ERR_IO; keep false) gone. The writer is destroyed. */
 NN_MUST_CHECK enum nn_status nn_rows_writer_close(struct nn_rows_writer *writer, bool keep,
                                                   struct nn_error *err);

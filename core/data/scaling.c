@@ -70,37 +70,29 @@ static struct nn_scaling_column column_of(int rule, const struct nn_column_stati
     return c;
 }
 
+/* Of each item that trains. */
 struct runs {
     const float **features;
+    const float **targets;
     size_t *lengths;
-    float *targets; /* cut off, one behind the other */
-    size_t steps;
 };
 
 static enum nn_status collect(const struct nn_sequences *set, const uint32_t *items, size_t count,
-                              double target_max, struct runs *r, struct nn_error *err)
+                              struct runs *r, struct nn_error *err)
 {
-    size_t targets = nn_sequences_info(set)->targets;
+    r->features = calloc(count, sizeof *r->features);
+    r->targets = calloc(count, sizeof *r->targets);
+    r->lengths = calloc(count, sizeof *r->lengths);
+    if (!r->features || !r->targets || !r->lengths) {
+        return nn_scaling_no_memory(err);
+    }
     for (size_t i = 0; i < count; i++) {
         if (items[i] >= nn_sequences_info(set)->count) {
             return nn_fail(err, NN_ERR_INVALID, "there is no sequence %u", items[i]);
         }
-        r->steps += nn_sequences_length(set, items[i]);
-    }
-    r->features = calloc(count, sizeof *r->features);
-    r->lengths = calloc(count, sizeof *r->lengths);
-    r->targets = calloc(r->steps * targets + 1, sizeof *r->targets);
-    if (!r->features || !r->lengths || !r->targets) {
-        return nn_scaling_no_memory(err);
-    }
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        const float *values = nn_sequences_targets(set, items[i]);
         r->features[i] = nn_sequences_features(set, items[i]);
+        r->targets[i] = nn_sequences_targets(set, items[i]);
         r->lengths[i] = nn_sequences_length(set, items[i]);
-        for (size_t j = 0; j < r->lengths[i] * targets; j++) {
-            r->targets[at++] = (float)fmin((double)values[j], target_max);
-        }
     }
     return NN_OK;
 }
@@ -150,8 +142,8 @@ static enum nn_status fill(struct nn_scaling *s, const struct nn_sequences *set,
     if (!statistics) {
         return nn_scaling_no_memory(err);
     }
-    nn_column_statistics_of(r->features, r->lengths, count, s->width, statistics);
-    nn_column_statistics_of((const float *const[]){r->targets}, &r->steps, 1, targets,
+    nn_column_statistics_of(r->features, r->lengths, count, s->width, (double)INFINITY, statistics);
+    nn_column_statistics_of(r->targets, r->lengths, count, targets, s->target_max,
                             statistics + s->width);
     if (!take_inputs(s, set, options, statistics) ||
         !take_targets(s, set, options->targets, statistics + s->width)) {
@@ -181,13 +173,13 @@ enum nn_status nn_scaling_create(const struct nn_sequences *sequences, const uin
     if (options->target_max_given) {
         s->target_max = options->target_max;
     }
-    status = collect(sequences, items, count, s->target_max, &runs, err);
+    status = collect(sequences, items, count, &runs, err);
     if (status == NN_OK) {
         status = fill(s, sequences, options, &runs, count, err);
     }
     free(runs.features);
-    free(runs.lengths);
     free(runs.targets);
+    free(runs.lengths);
     if (status != NN_OK) {
         nn_scaling_destroy(s);
         return status;

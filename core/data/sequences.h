@@ -121,8 +121,9 @@ NN_MUST_CHECK enum nn_status nn_sequences_write(const char *path,
                                                 struct nn_error *err);
 
 /* Statistics of n rows of `columns` numbers, in double, two passes, in the order of the rows:
- * out[columns]. Rows come as `n` runs of lengths[i] rows at runs[i]. */
+ * out[columns]. Rows come as `n` runs of lengths[i] rows at runs[i]. Numbers above `most` count as
+ * it, rounded to float; INFINITY: as they are. */
 void nn_column_statistics_of(const float *const *runs, const size_t *lengths, size_t n,
-                             size_t columns, struct nn_column_statistics *out);
+                             size_t columns, double most, struct nn_column_statistics *out);
 
 #endif

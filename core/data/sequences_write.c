@@ -11,7 +11,7 @@
 /* ----------------------------------------------------------------------------------- statistics */
 
 void nn_column_statistics_of(const float *const *runs, const size_t *lengths, size_t n,
-                             size_t columns, struct nn_column_statistics *out)
+                             size_t columns, double most, struct nn_column_statistics *out)
 {
     size_t rows = 0;
     for (size_t k = 0; k < columns; k++) {
@@ -21,7 +21,7 @@ void nn_column_statistics_of(const float *const *runs, const size_t *lengths, si
         rows += lengths[i];
         for (size_t j = 0; j < lengths[i] * columns; j++) {
             struct nn_column_statistics *s = &out[j % columns];
-            double value = (double)runs[i][j];
+            double value = (double)(float)fmin((double)runs[i][j], most);
             s->mean += value;
             s->min = value < s->min ? value : s->min;
             s->max = value > s->max ? value : s->max;
@@ -34,7 +34,7 @@ void nn_column_statistics_of(const float *const *runs, const size_t *lengths, si
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < lengths[i] * columns; j++) {
             struct nn_column_statistics *s = &out[j % columns];
-            double d = (double)runs[i][j] - s->mean;
+            double d = (double)(float)fmin((double)runs[i][j], most) - s->mean;
             s->std += d * d;
         }
     }
@@ -70,7 +70,7 @@ static enum nn_status train_statistics(const struct nn_sequences_draft *d, const
         }
         step += d->items[i].length;
     }
-    nn_column_statistics_of(runs, lengths, n, columns, out);
+    nn_column_statistics_of(runs, lengths, n, columns, (double)INFINITY, out);
 cleanup:
     free(runs);
     free(lengths);

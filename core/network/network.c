@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/network/network_internal.h"
+#include "core/network/prefix.h"
 
 #define BATCH_MAX ((size_t)1 << 20)
 #define ROWS_MAX  ((size_t)1 << 28)
@@ -141,6 +142,20 @@ enum nn_status nn_network_plan_bytes(const struct nn_description *description,
     enum nn_status status = plan_network(description, bind, options, &network, err);
     if (status == NN_OK) {
         *out_bytes = network->bytes + NN_ALIGNMENT; /* with the allocator's bookkeeping */
+        nn_arena_destroy(network->arena);
+    }
+    return status;
+}
+
+enum nn_status nn_network_plan_prefix(const struct nn_description *description,
+                                      const struct nn_network_bind *bind,
+                                      const struct nn_network_options *options, bool *out_has,
+                                      struct nn_prefix *out, struct nn_error *err)
+{
+    struct nn_network *network = NULL;
+    enum nn_status status = plan_network(description, bind, options, &network, err);
+    if (status == NN_OK) {
+        *out_has = nn_network_prefix(network, out);
         nn_arena_destroy(network->arena);
     }
     return status;

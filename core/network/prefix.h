@@ -19,6 +19,14 @@ struct nn_prefix {
  * sequences. */
 NN_MUST_CHECK bool nn_network_prefix(const struct nn_network *network, struct nn_prefix *out);
 
+/* The same of a network that is not built, as nn_network_plan_bytes plans it; *out_has: whether
+ * there is one. */
+NN_MUST_CHECK enum nn_status nn_network_plan_prefix(const struct nn_description *description,
+                                                    const struct nn_network_bind *bind,
+                                                    const struct nn_network_options *options,
+                                                    bool *out_has, struct nn_prefix *out,
+                                                    struct nn_error *err);
+
 /* Whether the parameter belongs to the prefix, the input's mean and std included. */
 bool nn_network_prefix_has(const struct nn_network *network, const struct nn_parameter *parameter);
 

@@ -17,6 +17,21 @@ static enum nn_status part_check(const struct nn_training_setup *setup, enum nn_
     return NN_OK;
 }
 
+struct nn_feed_statistics nn_feed_statistics_of(const struct nn_feed *feed)
+{
+    const struct nn_parameter *mean = NULL;
+    const struct nn_parameter *deviation = NULL;
+    for (size_t i = 0; i < nn_network_parameter_count(feed->network); i++) {
+        const struct nn_parameter *parameter = nn_network_parameter(feed->network, i);
+        mean = parameter->role == NN_ROLE_INPUT_MEAN ? parameter : mean;
+        deviation = parameter->role == NN_ROLE_INPUT_STD ? parameter : deviation;
+    }
+    if (!mean || !deviation || mean->described) {
+        return (struct nn_feed_statistics){0};
+    }
+    return (struct nn_feed_statistics){mean->value, deviation->value, mean->count};
+}
+
 enum nn_status nn_feed_create(const struct nn_training_setup *setup, size_t max_batch,
                               struct nn_feed **out, struct nn_error *err)
 {

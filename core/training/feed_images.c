@@ -149,16 +149,9 @@ static void channel_statistics(const struct image_feed *feed, size_t channel, nn
 
 static void images_input_statistics(struct nn_feed *base)
 {
-    const struct nn_parameter *mean = NULL;
-    const struct nn_parameter *deviation = NULL;
-    for (size_t i = 0; i < nn_network_parameter_count(base->network); i++) {
-        const struct nn_parameter *parameter = nn_network_parameter(base->network, i);
-        mean = parameter->role == NN_ROLE_INPUT_MEAN ? parameter : mean;
-        deviation = parameter->role == NN_ROLE_INPUT_STD ? parameter : deviation;
-    }
-    bool wanted = mean && deviation && !mean->described;
-    for (size_t c = 0; wanted && c < mean->count; c++) {
-        channel_statistics(images(base), c, &mean->value[c], &deviation->value[c]);
+    struct nn_feed_statistics out = nn_feed_statistics_of(base);
+    for (size_t c = 0; c < out.count; c++) {
+        channel_statistics(images(base), c, &out.mean[c], &out.deviation[c]);
     }
 }
 
@@ -326,7 +319,7 @@ static enum nn_status images_predictions_make(const struct nn_feed *base,
                                               struct nn_part_result *result, struct nn_error *err)
 {
     const struct nn_training_setup *setup = base->setup;
-    result->predictions = calloc(side->count, sizeof *result->predictions);
+    result->predictions = nn_memory_alloc(setup->memory, side->count, sizeof *result->predictions);
     size_t row = setup->bind.classes * sizeof *result->probabilities;
     if (setup->keep_probabilities) {
         result->probabilities = calloc(side->count, row);

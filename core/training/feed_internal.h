@@ -89,6 +89,14 @@ struct nn_feed {
 NN_MUST_CHECK enum nn_status nn_feed_create(const struct nn_training_setup *setup, size_t max_batch,
                                             struct nn_feed **out, struct nn_error *err);
 
+/* Where statistics of the input are wanted: those of a zscore that the description does not give;
+ * count 0: nowhere. */
+struct nn_feed_statistics {
+    nn_real *mean, *deviation; /* [count], of the network's parameters */
+    size_t count;
+};
+struct nn_feed_statistics nn_feed_statistics_of(const struct nn_feed *feed);
+
 /* points.c: the clock of setups without one */
 double nn_system_clock(void *ctx);
 

@@ -138,16 +138,9 @@ static void input_statistics(const struct sequence_feed *feed, size_t column, nn
 
 static void sequences_input_statistics(struct nn_feed *base)
 {
-    const struct nn_parameter *mean = NULL;
-    const struct nn_parameter *deviation = NULL;
-    for (size_t i = 0; i < nn_network_parameter_count(base->network); i++) {
-        const struct nn_parameter *parameter = nn_network_parameter(base->network, i);
-        mean = parameter->role == NN_ROLE_INPUT_MEAN ? parameter : mean;
-        deviation = parameter->role == NN_ROLE_INPUT_STD ? parameter : deviation;
-    }
-    bool wanted = mean && deviation && !mean->described;
-    for (size_t c = 0; wanted && c < mean->count; c++) {
-        input_statistics(sequences(base), c, &mean->value[c], &deviation->value[c]);
+    struct nn_feed_statistics out = nn_feed_statistics_of(base);
+    for (size_t c = 0; c < out.count; c++) {
+        input_statistics(sequences(base), c, &out.mean[c], &out.deviation[c]);
     }
 }
 
@@ -337,9 +330,10 @@ static enum nn_status sequences_predictions_make(const struct nn_feed *base,
                     ? nn_sequences_length(base->setup->sequences, side->items[i])
                     : 1;
     }
-    out->sequences = calloc(side->count, sizeof *out->sequences);
-    out->predicted = calloc(rows, sizeof *out->predicted);
-    out->target = calloc(rows, sizeof *out->target);
+    struct nn_memory *memory = base->setup->memory;
+    out->sequences = nn_memory_alloc(memory, side->count, sizeof *out->sequences);
+    out->predicted = nn_memory_alloc(memory, rows, sizeof *out->predicted);
+    out->target = nn_memory_alloc(memory, rows, sizeof *out->target);
     return out->sequences && out->predicted && out->target
                ? NN_OK
                : nn_fail(err, NN_ERR_MEMORY, "no memory for %zu predictions", rows);

@@ -2,6 +2,7 @@
  *
  * The bytes of a run before it exists, for dry runs: an estimate that is a little high.
  */
+#include "core/network/prefix.h"
 #include "core/training/state_internal.h"
 
 /* Learnable values of the network, from its analysis. */
@@ -23,6 +24,24 @@ static enum nn_status learnables(const struct nn_training_setup *setup, size_t b
     return status;
 }
 
+/* Rows of the frozen prefix for a batch, as if there were no file of them: it may not fit. */
+static enum nn_status prefix_bytes(const struct nn_training_setup *setup,
+                                   const struct nn_network_options *options, size_t *out,
+                                   struct nn_error *err)
+{
+    struct nn_prefix prefix;
+    bool has = false;
+    enum nn_status status = NN_OK;
+    if (!setup->sequences && !nn_augmentation_is_on(&setup->augmentation)) {
+        status =
+            nn_network_plan_prefix(setup->description, &setup->bind, options, &has, &prefix, err);
+    }
+    *out =
+        has ? options->max_batch * prefix.height * prefix.width * prefix.channels * sizeof(nn_real)
+            : 0;
+    return status;
+}
+
 /* Of a feed: batches in flight, buffers of evaluation, scaled copies. */
 static size_t feed_bytes(const struct nn_training_setup *setup, size_t batch, size_t max_rows)
 {
@@ -35,6 +54,21 @@ static size_t feed_bytes(const struct nn_training_setup *setup, size_t batch, si
     return scaled + max_rows * (3 * sizeof(nn_real) + 2 * sizeof(double));
 }
 
+/* Of the parts that are held out, as if every step of a sequence were predicted. */
+static size_t predictions_bytes(const struct nn_training_setup *setup)
+{
+    size_t bytes = 0;
+    for (int part = NN_PART_TRAIN + 1; part < NN_PART_COUNT; part++) {
+        const struct nn_split_side *side = &setup->parts[part];
+        bytes += side->count * (setup->sequences ? sizeof(struct nn_sequence_prediction)
+                                                 : sizeof(struct nn_prediction));
+        for (size_t i = 0; setup->sequences && i < side->count; i++) {
+            bytes += nn_sequences_length(setup->sequences, side->items[i]) * 2 * sizeof(float);
+        }
+    }
+    return bytes;
+}
+
 enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup, size_t *out,
                                       struct nn_error *err)
 {
@@ -43,6 +77,7 @@ enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup, siz
     size_t batch = train < batch_size ? train : batch_size;
     size_t values = 0;
     size_t network = 0;
+    size_t prefix = 0;
     size_t max_rows = setup->sequences ? nn_feed_sequences_rows(setup, batch) : 0;
     const struct nn_network_options options = {.max_batch = batch,
                                                .max_rows = max_rows,
@@ -54,11 +89,15 @@ enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup, siz
     if (status == NN_OK) {
         status = learnables(setup, batch, &values, err);
     }
+    if (status == NN_OK) {
+        status = prefix_bytes(setup, &options, &prefix, err);
+    }
     if (status != NN_OK) {
         return status;
     }
     size_t copies = setup->options.solver.kind == NN_SOLVER_ADAM ? 3 : 2; /* slots and `kept` */
     enum { FIXED = 1 << 20 };
-    *out = network + copies * values * sizeof(nn_real) + feed_bytes(setup, batch, max_rows) + FIXED;
+    *out = network + copies * values * sizeof(nn_real) + feed_bytes(setup, batch, max_rows) +
+           prefix + predictions_bytes(setup) + FIXED;
     return NN_OK;
 }

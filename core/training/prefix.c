@@ -49,20 +49,39 @@ static enum nn_status key_make(const struct nn_training_state *state,
 
 /* ---- computing ---- */
 
-/* Each item alone: see rows_load of the feed of images. */
+/* Room for the rows of n samples, in the feed. */
+static enum nn_status room_make(struct nn_training_state *state, size_t n, struct nn_error *err)
+{
+    struct nn_feed *feed = state->feed;
+    feed->prefix_rows =
+        nn_memory_alloc(state->setup->memory, n, feed->prefix_width * sizeof *feed->prefix_rows);
+    return feed->prefix_rows
+               ? NN_OK
+               : nn_fail(err, NN_ERR_MEMORY, "no memory for what the frozen prefix computes");
+}
+
+static void room_free(struct nn_training_state *state)
+{
+    nn_memory_free(state->setup->memory, state->feed->prefix_rows);
+    state->feed->prefix_rows = NULL;
+}
+
+/* Each item alone: see rows_load of the feed of images. Ends at the first write that fails, which
+ * closing reports; ERR_CANCELLED at any wish to leave. */
 static enum nn_status compute(struct nn_training_state *state, const struct nn_rows_key *key,
                               struct nn_rows_writer *writer, struct nn_error *err)
 {
     const struct nn_prepared *prepared = state->setup->prepared;
     nn_real *row = state->feed->prefix_rows;
-    for (size_t i = 0; i < key->count; i++) {
+    bool written = true;
+    for (size_t i = 0; written && i < key->count; i++) {
         nn_progress_if_due(state, "preparing");
-        if (nn_control_poll(state) == NN_CANCEL) {
+        if (nn_control_poll(state) != NN_CONTINUE) {
             return nn_fail(err, NN_ERR_CANCELLED, "cancelled");
         }
         nn_network_load_u8(state->network, nn_prepared_pixels(prepared, i), 1);
         nn_network_prefix_forward(state->network, 1, row);
-        nn_rows_write(writer, row, 1);
+        written = nn_rows_write(writer, row, 1);
     }
     return NN_OK;
 }
@@ -72,13 +91,17 @@ static enum nn_status make(struct nn_training_state *state, const struct nn_rows
 {
     struct nn_rows_writer *writer = NULL;
     const char *path = state->setup->prefix_path;
-    enum nn_status status = nn_rows_writer_open(path, key, &writer, err);
-    if (status != NN_OK) {
-        return status;
+    enum nn_status status = room_make(state, 1, err);
+    if (status == NN_OK) {
+        status = nn_rows_writer_open(path, key, &writer, err);
     }
-    status = compute(state, key, writer, err);
-    enum nn_status closed = nn_rows_writer_close(writer, status == NN_OK, err);
-    return status == NN_OK ? closed : status;
+    if (status == NN_OK) {
+        status = compute(state, key, writer, err);
+        enum nn_status closed = nn_rows_writer_close(writer, status == NN_OK, err);
+        status = status == NN_OK ? closed : status;
+    }
+    room_free(state);
+    return status;
 }
 
 /* ---- the whole ---- */
@@ -90,8 +113,16 @@ static void tell(const struct nn_training_state *state, bool has_rows, bool is_n
     }
 }
 
-/* Opens the file, or makes it. A disk that is full, or a file that is too large, costs speed, not
- * the run: rows are then computed at each step, to the same bits. */
+/* Whether a failure to make the file costs only speed: rows are then computed at each step, to the
+ * same bits. So it is with a disk that is full, and with a wish to pause or stop, which the loop
+ * hears before its first step. */
+static bool goes_on_without(const struct nn_training_state *state, enum nn_status status)
+{
+    return status == NN_ERR_IO || status == NN_ERR_CORRUPT ||
+           (status == NN_ERR_CANCELLED && state->control != NN_CANCEL);
+}
+
+/* Opens the file, or makes it, unless it would be too large. */
 static enum nn_status open_or_make(struct nn_training_state *state, const struct nn_rows_key *key,
                                    struct nn_error *err)
 {
@@ -107,8 +138,8 @@ static enum nn_status open_or_make(struct nn_training_state *state, const struct
     if (status == NN_OK && is_new) {
         status = nn_rows_open(path, key, rows, &why);
     }
-    if (status == NN_ERR_IO || status == NN_ERR_CORRUPT) {
-        if (state->calls->log) {
+    if (goes_on_without(state, status)) {
+        if (status != NN_ERR_CANCELLED && state->calls->log) {
             state->calls->log(state->calls->ctx, why.text);
         }
         tell(state, false, false);
@@ -137,10 +168,6 @@ enum nn_status nn_state_prefix(struct nn_training_state *state, struct nn_error 
         return status;
     }
     feed->prefix_width = key.width;
-    feed->prefix_rows =
-        nn_memory_alloc(setup->memory, state->max_batch, key.width * sizeof *feed->prefix_rows);
-    if (!feed->prefix_rows) {
-        return nn_fail(err, NN_ERR_MEMORY, "no memory for what the frozen prefix computes");
-    }
-    return open_or_make(state, &key, err);
+    status = open_or_make(state, &key, err);
+    return status == NN_OK && !feed->rows ? room_make(state, state->max_batch, err) : status;
 }

@@ -9,15 +9,18 @@
 #include "core/exchange/exchange.h"
 #include "core/training/state_internal.h"
 
-static void part_deinit(struct nn_part_result *part)
+static void parts_deinit(struct nn_training_result *result)
 {
-    nn_evaluation_deinit(&part->evaluation);
-    free(part->predictions);
-    free(part->probabilities);
-    free(part->sequences.sequences);
-    free(part->sequences.predicted);
-    free(part->sequences.target);
-    *part = (struct nn_part_result){0};
+    for (size_t i = 0; i < NN_PART_COUNT; i++) {
+        struct nn_part_result *part = &result->parts[i];
+        nn_evaluation_deinit(&part->evaluation);
+        nn_memory_free(result->memory, part->predictions);
+        free(part->probabilities);
+        nn_memory_free(result->memory, part->sequences.sequences);
+        nn_memory_free(result->memory, part->sequences.predicted);
+        nn_memory_free(result->memory, part->sequences.target);
+        *part = (struct nn_part_result){0};
+    }
 }
 
 void nn_training_result_destroy(struct nn_training_result *result)
@@ -25,9 +28,7 @@ void nn_training_result_destroy(struct nn_training_result *result)
     if (!result) {
         return;
     }
-    for (size_t i = 0; i < NN_PART_COUNT; i++) {
-        part_deinit(&result->parts[i]);
-    }
+    parts_deinit(result);
     json_decref(result->summaries);
     free(result->profile);
     free(result);
@@ -134,9 +135,7 @@ static enum nn_status network_finish(struct nn_training_state *state,
 /* Back to a paused run: what was evaluated so far will be done again. */
 static void result_pause(struct nn_training_result *result)
 {
-    for (size_t i = 0; i < NN_PART_COUNT; i++) {
-        part_deinit(&result->parts[i]);
-    }
+    parts_deinit(result);
     result->network_path[0] = '\0';
     result->outcome = NN_TRAINING_PAUSED;
 }
@@ -146,6 +145,7 @@ static enum nn_status figures_fill(struct nn_training_state *state,
                                    struct nn_training_result *result)
 {
     uint64_t epochs = state->at.epoch + (state->at.batch > 0);
+    result->memory = state->setup->memory;
     result->outcome = outcome;
     result->task = state->feed->kind->task;
     result->patience_stopped = state->patience_stopped;

@@ -215,6 +215,7 @@ struct nn_training_profile_row {
 };
 
 struct nn_training_result {
+    struct nn_memory *memory; /* the setup's, where predictions lie: it must outlive the result */
     enum nn_training_outcome outcome;
     enum nn_task task; /* what the parts were evaluated for */
     bool patience_stopped;

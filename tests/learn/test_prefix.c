@@ -137,6 +137,66 @@ static void a_stopped_run_goes_on_with_or_without_them(void **state)
     assert_int_equal(unlink(f->file), 0);
 }
 
+/* A wish to leave is heard while the rows are made, which then are not kept. */
+static void making_them_can_be_stopped(void **state)
+{
+    struct fixture *f = *state;
+    struct run_record whole, first, rest;
+    struct run_plan plan = plan_of(6);
+    run_do(&whole, &f->set, &plan);
+    plan.prefix = f->file;
+    plan.order_poll = 5;
+    plan.order = NN_CANCEL;
+    run_do(&first, &f->set, &plan);
+    assert_int_equal(first.status, NN_ERR_CANCELLED);
+    run_record_deinit(&first);
+    plan.order = NN_STOP;
+    run_do(&first, &f->set, &plan);
+    assert_int_equal(first.result->outcome, NN_TRAINING_STOPPED);
+    run_record_deinit(&first);
+    plan.order = NN_PAUSE;
+    run_do(&first, &f->set, &plan);
+    assert_int_equal(first.status, NN_OK);
+    assert_int_equal(first.result->outcome, NN_TRAINING_PAUSED);
+    assert_int_equal(first.result->step, 0);
+    assert_int_equal(first.prefix, 3);
+    assert_int_not_equal(access(f->file, F_OK), 0);
+    plan.order_poll = 0;
+    plan.resume = true;
+    run_do(&rest, &f->set, &plan);
+    assert_int_equal(rest.prefix, 2);
+    run_assert_equal(&whole, &rest);
+    run_record_deinit(&first);
+    run_record_deinit(&rest);
+    run_record_deinit(&whole);
+    assert_int_equal(unlink(f->file), 0);
+}
+
+/* Without a file a batch of rows is held; with one they are only mapped. The plan counts them. */
+static void their_memory_is_planned(void **state)
+{
+    struct fixture *f = *state;
+    struct run_record computed, made, used;
+    struct run_plan plan = plan_of(2); /* 5 x 6 x 6 numbers a sample */
+    const size_t row = 5 * 6 * 6 * sizeof(nn_real);
+    run_do(&computed, &f->set, &plan);
+    plan.prefix = f->file;
+    run_do(&made, &f->set, &plan);
+    run_do(&used, &f->set, &plan);
+    assert_true(computed.planned_bytes >= computed.result->plan_bytes);
+    assert_true(computed.result->plan_bytes >= used.result->plan_bytes + 8 * row);
+    assert_int_equal(made.result->plan_bytes, used.result->plan_bytes);
+    plan.augmentation.x_reflection = true; /* switches the prefix off */
+    struct run_record off;
+    run_do(&off, &f->set, &plan);
+    assert_true(computed.planned_bytes >= off.planned_bytes + 8 * row);
+    run_record_deinit(&computed);
+    run_record_deinit(&made);
+    run_record_deinit(&used);
+    run_record_deinit(&off);
+    assert_int_equal(unlink(f->file), 0);
+}
+
 static int told(const struct fixture *f, const struct run_plan *plan)
 {
     struct run_record record;
@@ -214,6 +274,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(kept_rows_give_the_same_bits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_stopped_run_goes_on_with_or_without_them, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(making_them_can_be_stopped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(their_memory_is_planned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_the_same_prefix_is_used_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_files_are_made_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(where_there_is_none, set_up, tear_down),

@@ -26,6 +26,7 @@ struct listener {
     const char *directory;
     uint64_t steps; /* finished, by the points and the start */
     size_t polls;
+    uint64_t asked; /* for control */
 };
 
 static void on_started(void *ctx, const struct nn_training_start *start)
@@ -69,11 +70,12 @@ static void on_checkpoint(void *ctx, const struct nn_checkpoint_notice *notice)
 static enum nn_training_control on_control(void *ctx)
 {
     struct listener *listener = ctx;
+    const struct run_plan *plan = listener->plan;
     uint64_t done = listener->steps;
-    if (listener->plan->order_step > 0 && done >= listener->plan->order_step) {
-        return listener->plan->order;
-    }
-    return NN_CONTINUE;
+    uint64_t asked = ++listener->asked;
+    bool given = (plan->order_step > 0 && done >= plan->order_step) ||
+                 (plan->order_poll > 0 && asked >= plan->order_poll);
+    return given ? plan->order : NN_CONTINUE;
 }
 
 static void on_prefix(void *ctx, bool has_rows, bool is_new)
@@ -235,14 +237,15 @@ void run_do(struct run_record *record, const struct synthetic_set *set, const st
         record->network = run_file(record->result->network_path, &record->network_size);
     }
     nn_pool_destroy(setup.pool);
-    assert_int_equal(nn_memory_used(setup.memory), 0);
-    nn_memory_destroy(setup.memory);
+    record->memory = setup.memory;
     nn_description_destroy(description);
 }
 
 void run_record_deinit(struct run_record *record)
 {
     nn_training_result_destroy(record->result);
+    assert_true(!record->memory || nn_memory_used(record->memory) == 0);
+    nn_memory_destroy(record->memory);
     free(record->points);
     free(record->network);
     *record = (struct run_record){0};

@@ -17,6 +17,7 @@ struct run_plan {
     size_t threads;      /* of the pool; 0 = 1 */
     bool vary_threads;   /* another number of active threads at each step */
     uint64_t order_step; /* give `order` once this many steps are done; 0 = never */
+    uint64_t order_poll; /* or once asked for the n-th time, before the first step too; 0 = never */
     enum nn_training_control order;
     bool resume;                          /* from the checkpoints of the set's directory */
     const char *core_build, *spec_digest; /* NULL = "test" */
@@ -46,6 +47,7 @@ struct run_record {
     enum nn_status status;
     struct nn_error err;
     struct nn_training_result *result; /* NULL unless OK or DIVERGED */
+    struct nn_memory *memory;          /* where its predictions lie */
     struct run_point *points;
     size_t n_points;
     struct nn_training_start start;
