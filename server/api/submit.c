@@ -76,6 +76,7 @@ static struct store_trial_new *make_trials(const struct jobs_plan *plan)
         trials[i].parameters = jx_dump(from->parameters, NULL);
         trials[i].resolved = jx_dump(from->resolved, NULL);
         trials[i].seed = from->seed;
+        trials[i].total_steps = (int64_t)from->total_steps;
         trials[i].max_attempts = (int)json_integer_value(attempts);
         memcpy(trials[i].hash, from->hash, sizeof trials[i].hash);
         if (!trials[i].parameters || !trials[i].resolved) {

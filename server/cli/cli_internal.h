@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "server/cli/cli.h"
@@ -78,8 +79,10 @@ bool cli_results_print(struct cli_client *client, const char *job_id, FILE *out)
 
 /* -------------------------------------------------------------------------------- watch.c */
 
-/* Shows the progress of a job on stderr until all its trials have ended; the exit status. */
-int cli_watch(struct cli_client *client, const char *job_id);
+/* Shows the progress of a job on stderr until all its trials have ended; the exit status. A server
+ * that is silent for longer than away_ms is given up; "nothing has changed" is no silence. */
+enum { CLI_AWAY_MS = 60000 };
+int cli_watch(struct cli_client *client, const char *job_id, int64_t away_ms);
 /* "[#####.....]" of width characters in the brackets. */
 void cli_bar(char *out, size_t size, size_t width, double share);
 

@@ -87,7 +87,7 @@ int cli_submit_main(int argc, char **argv)
     if (id) {
         (void)printf("%s\n", id);
         (void)fflush(stdout);
-        status = watch ? cli_watch(client, id) : CLI_EXIT_OK;
+        status = watch ? cli_watch(client, id, CLI_AWAY_MS) : CLI_EXIT_OK;
         if (watch && !cli_results_print(client, id, stdout)) {
             status = CLI_EXIT_FAILED;
         }

@@ -11,7 +11,7 @@
 #include "server/base/clock.h"
 #include "server/cli/cli_internal.h"
 
-enum { BAR_WIDTH = 24, AWAY_MS = 60000, RETRY_MS = 500, MAX_SHOWN = 40, MAX_TRIALS = 500 };
+enum { BAR_WIDTH = 24, RETRY_MS = 500, MAX_SHOWN = 40, MAX_TRIALS = 500 };
 
 struct watch {
     struct cli_client *client;
@@ -129,28 +129,36 @@ static void draw_lines(struct watch *watch, const json_t *trials)
     (void)fflush(stderr);
 }
 
-/* The trials as they are, waiting for a change; NULL: no answer (*out_away), or one that says no.
- */
-static json_t *read_trials(struct watch *watch, char etag[64], bool *out_away)
+enum heard {
+    HEARD_TRIALS,  /* they have changed */
+    HEARD_NOTHING, /* the server is there: they are as they were */
+    HEARD_SILENCE, /* it is not, or has no time */
+    HEARD_NO,      /* it refuses */
+};
+
+/* The trials as they are, waiting for a change; *out_trials is a new reference. */
+static enum heard read_trials(struct watch *watch, char etag[64], json_t **out_trials)
 {
     char path[128];
     struct cli_reply reply;
-    json_t *items = NULL;
+    enum heard heard = HEARD_NO;
     (void)snprintf(path, sizeof path, "/v1/jobs/%.64s/trials?limit=500&wait=20", watch->job_id);
     struct cli_request request = {.method = "GET", .path = path, .etag = etag};
     (void)cli_send(watch->client, &request, &reply);
-    *out_away = reply.status == 0 || reply.status == 503 || reply.status == 304;
     if (reply.status == 200) {
         (void)memcpy(etag, reply.etag, sizeof reply.etag);
-        items = json_incref(json_object_get(reply.json, "items"));
-    } else if (!*out_away) {
+        *out_trials = json_incref(json_object_get(reply.json, "items"));
+        heard = *out_trials ? HEARD_TRIALS : HEARD_NO;
+    } else if (reply.status == 304) {
+        heard = HEARD_NOTHING;
+    } else if (reply.status == 0 || reply.status == 503) {
+        heard = HEARD_SILENCE;
+    }
+    if (heard == HEARD_NO) {
         cli_complain(&reply);
     }
-    if (reply.status != 304 && *out_away) {
-        sv_clock_sleep_ms(RETRY_MS);
-    }
     cli_reply_deinit(&reply);
-    return items;
+    return heard;
 }
 
 static size_t count_open(const json_t *trials)
@@ -173,33 +181,44 @@ static int judge(const json_t *trials)
     return CLI_EXIT_OK;
 }
 
-int cli_watch(struct cli_client *client, const char *job_id)
+static void draw(struct watch *watch, const json_t *trials)
+{
+    if (watch->terminal) {
+        draw_terminal(watch, trials);
+    } else {
+        draw_lines(watch, trials);
+    }
+}
+
+int cli_watch(struct cli_client *client, const char *job_id, int64_t away_ms)
 {
     struct watch watch = {
         .client = client, .job_id = job_id, .terminal = isatty(STDERR_FILENO) == 1};
     char etag[64] = "";
     int64_t heard_ms = sv_clock_monotonic_ms();
     for (;;) {
-        bool away = false;
-        json_t *trials = read_trials(&watch, etag, &away);
-        if (!trials) {
-            if (!away || sv_clock_monotonic_ms() - heard_ms > AWAY_MS) {
+        json_t *trials = NULL;
+        enum heard heard = read_trials(&watch, etag, &trials);
+        if (heard == HEARD_NO) {
+            return CLI_EXIT_FAILED;
+        }
+        if (heard == HEARD_SILENCE) {
+            if (sv_clock_monotonic_ms() - heard_ms > away_ms) {
                 (void)fputs("assayd: the server does not answer any more\n", stderr);
                 return CLI_EXIT_FAILED;
             }
+            sv_clock_sleep_ms(RETRY_MS);
             continue;
         }
         heard_ms = sv_clock_monotonic_ms();
-        if (watch.terminal) {
-            draw_terminal(&watch, trials);
-        } else {
-            draw_lines(&watch, trials);
-        }
-        bool ended = json_array_size(trials) > 0 && count_open(trials) == 0;
-        int status = judge(trials);
-        json_decref(trials);
-        if (ended) {
-            return status;
+        if (heard == HEARD_TRIALS) {
+            draw(&watch, trials);
+            bool ended = json_array_size(trials) > 0 && count_open(trials) == 0;
+            int status = judge(trials);
+            json_decref(trials);
+            if (ended) {
+                return status;
+            }
         }
         sv_clock_sleep_ms(200); /* at most five redraws a second */
     }

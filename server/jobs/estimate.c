@@ -27,6 +27,21 @@ static uint64_t scaled_bytes(const struct jobs_dataset *dataset)
     return dataset->sequences ? (uint64_t)(sequences * values * (double)sizeof(nn_real)) : 0;
 }
 
+static double share(size_t n, double fraction)
+{
+    return floor((double)n * fraction + 0.5);
+}
+
+uint64_t jobs_estimate_steps(const struct jobs_trial_spec *trial,
+                             const struct jobs_dataset *dataset)
+{
+    double test = 1.0 - trial->split.train - trial->split.validation;
+    double left = (double)dataset->train - share(dataset->train, trial->split.validation) -
+                  share(dataset->train, test > 1e-9 ? test : 0.0);
+    size_t train = left < 1 ? 1 : (size_t)left;
+    return nn_training_steps_per_epoch(&trial->training, train) * (uint64_t)trial->training.epochs;
+}
+
 enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
                                  const struct jobs_trial_spec *trial,
                                  const struct jobs_network *network,

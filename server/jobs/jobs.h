@@ -70,6 +70,8 @@ struct jobs_trial {
     json_t *parameters; /* {"training.solver": "adam"}: the swept values alone */
     uint64_t seed;
     json_t *resolved; /* see the file head */
+    /* Steps it will train, by the shares of the split; the cut by class may round otherwise. */
+    uint64_t total_steps;
     char hash[65];    /* SHA-256 of the canonical text of `resolved` */
 };
 

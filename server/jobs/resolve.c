@@ -262,6 +262,7 @@ static enum sv_status make_point(struct making *m, const json_t *base, size_t po
         trial->index = ++plan->trial_count;
         trial->seed = (uint64_t)m->spec.seeds.value[i];
         trial->parameters = json_incref(parameters);
+        trial->total_steps = jobs_estimate_steps(&spec, &m->dataset);
         trial->resolved = encode_trial(m, &spec, network, m->spec.seeds.value[i]);
         if (!trial->resolved || !jobs_hash(trial->resolved, trial->hash)) {
             return no_memory(err);

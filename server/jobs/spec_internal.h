@@ -180,6 +180,9 @@ SV_MUST_CHECK enum sv_status jobs_weights_note(struct jobs_plan *plan, const jso
 SV_MUST_CHECK enum sv_status jobs_weights_check_used(const struct jobs_plan *plan,
                                                      const json_t *weights, struct sv_error *err);
 
+/* Steps of a trial by the shares of its split: what is told until its process has cut the set. */
+uint64_t jobs_estimate_steps(const struct jobs_trial_spec *trial,
+                             const struct jobs_dataset *dataset);
 /* Adds one trial to the estimate; memory over its limit is refused. */
 SV_MUST_CHECK enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
                                                const struct jobs_trial_spec *trial,

@@ -15,7 +15,7 @@ struct store_trial_new {
     const char *resolved; /* JSON: all that the trial's process needs */
     char hash[65];        /* of the canonical resolved text */
     int max_attempts;     /* >= 1 */
-    int64_t total_steps;  /* 0: not known yet */
+    int64_t total_steps;  /* planned; 0: not known yet */
 };
 
 /* What a network of a job starts from; the weights cannot be deleted while the job is there. */

@@ -246,10 +246,28 @@ static void watch_judges_by_the_trials(void **state)
         script_start(&script, scripts[i], 1);
         (void)snprintf(server, sizeof server, "http://127.0.0.1:%d", script.port);
         struct cli_client *client = cli_client_create(server);
-        assert_int_equal(cli_watch(client, "abc"), i == 0 ? CLI_EXIT_OK : CLI_EXIT_FAILED);
+        assert_int_equal(cli_watch(client, "abc", CLI_AWAY_MS), i == 0 ? CLI_EXIT_OK : CLI_EXIT_FAILED);
         cli_client_destroy(client);
         script_end(&script);
     }
+}
+
+/* A job that waits behind another one does not change for long: that is an answer. */
+static void watch_is_patient_with_a_server_that_answers(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {
+        HEAD "200 OK" TAIL "{\"items\": [{\"index\": 1, \"state\": \"queued\"}]}",
+        HEAD "304 Not Modified" TAIL, HEAD "304 Not Modified" TAIL, HEAD "503 Busy" TAIL "{}",
+        HEAD "200 OK" TAIL "{\"items\": [{\"index\": 1, \"state\": \"completed\"}]}"};
+    struct script script;
+    char server[64];
+    script_start(&script, answers, 5);
+    (void)snprintf(server, sizeof server, "http://127.0.0.1:%d", script.port);
+    struct cli_client *client = cli_client_create(server);
+    assert_int_equal(cli_watch(client, "abc", 350), CLI_EXIT_OK);
+    cli_client_destroy(client);
+    script_end(&script);
 }
 
 int main(void)
@@ -263,6 +281,7 @@ int main(void)
         cmocka_unit_test(refusal_is_a_failure_with_the_token_sent),
         cmocka_unit_test(no_server_is_a_failure),
         cmocka_unit_test(watch_judges_by_the_trials),
+        cmocka_unit_test(watch_is_patient_with_a_server_that_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,6 +113,31 @@ static void the_shortest_job_compares_three_solvers(void **state)
     jobs_plan_destroy(plan);
 }
 
+/* So that a job's progress has a whole from the start. */
+static void steps_are_planned_from_the_shares(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fields;
+        uint64_t steps;
+    } rows[] = {
+        {"'training': {'epochs': 3, 'batch_size': 128}", 3 * 329}, /* of 42,000 */
+        {"'training': {'epochs': 3, 'batch_size': 128, 'drop_last': true}", 3 * 328},
+        {"'split': {'train': 1}, 'training': {'epochs': 2, 'batch_size': 100}", 2 * 600},
+        {"'split': {'train': 0.5, 'validation': 0.2}, 'training': {'epochs': 1, 'batch_size': 100}",
+         300},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[400];
+        (void)snprintf(text, sizeof text, "{" MINIMAL ", %s}", rows[i].fields);
+        struct jobs_plan *plan = resolve(text);
+        for (size_t k = 0; k < plan->trial_count; k++) {
+            assert_int_equal(plan->trials[k].total_steps, rows[i].steps);
+        }
+        jobs_plan_destroy(plan);
+    }
+}
+
 static void a_fixed_solver_makes_one_trial(void **state)
 {
     (void)state;
@@ -656,6 +681,7 @@ int main(void)
         cmocka_unit_test(a_regression_keeps_what_the_job_says),
         cmocka_unit_test(refusals_of_regressions_name_their_field),
         cmocka_unit_test(the_shortest_job_compares_three_solvers),
+        cmocka_unit_test(steps_are_planned_from_the_shares),
         cmocka_unit_test(a_fixed_solver_makes_one_trial),
         cmocka_unit_test(an_own_validation_part_is_not_cut),
         cmocka_unit_test(split_shares_complete_each_other),
