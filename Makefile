@@ -8,7 +8,7 @@ CC := gcc
 endif
 AR := gcc-ar
 PYTHON ?= /usr/bin/python3
-# V=1 shows every command.
+# V=1 shows every command, SAY=1 a line for each file that is compiled.
 Q := $(if $(V),,@)
 
 HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong
@@ -67,6 +67,7 @@ $(BUILD)/.flags: FORCE
 	 printf '%s\n' '$(CC) $(CPPFLAGS) $(ALL_CFLAGS)' > $@
 $(BUILD)/%.o: %.c $(BUILD)/.flags
 	@mkdir -p $(@D)
+	$(if $(SAY),@echo 'compiling $<')
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(call isa,$<) -MMD -MP -c $< -o $@
 
 # Files compiled into the binary: network templates (core), migrations, API description and page
@@ -115,10 +116,10 @@ deps:                          ## install Debian's packages for building, runnin
 deps-test: deps
 	@docker/install.sh test
 run: deps                      ## build and start the daemon in the foreground
-	@$(MAKE) all
+	@$(MAKE) -j2 SAY=1 all
 	$(BUILD)/assayd
 demo: deps                     ## build, start, run the demonstration jobs on real data
-	@$(MAKE) -j2 all
+	@$(MAKE) -j2 SAY=1 all
 	@tests/demo/demo.sh $(BUILD)/assayd
 test: deps-test                ## everything that CI runs; ends with "N passed, N failed"
 	@tests/all.sh

@@ -15,7 +15,7 @@ done
 [ -n "$missing" ] || exit 0
 sudo=
 [ "$(id -u)" -eq 0 ] || sudo='sudo'
-echo "installing:$missing"
+echo "installing (some hundred MB on a fresh machine, a few minutes):$missing"
 # Debian starts a cluster of its own for postgresql-15; ours is embedded, so that one is not wanted.
 # shellcheck disable=SC2086
 $sudo sh -c 'mkdir -p /etc/postgresql-common && { [ -e /etc/postgresql-common/createcluster.conf ] ||
@@ -23,4 +23,4 @@ $sudo sh -c 'mkdir -p /etc/postgresql-common && { [ -e /etc/postgresql-common/cr
 export DEBIAN_FRONTEND=noninteractive
 # shellcheck disable=SC2086
 $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    apt-get install -y -q -o Dpkg::Use-Pty=0 --no-install-recommends $missing

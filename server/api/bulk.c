@@ -116,10 +116,12 @@ static enum sv_status check_choice(const json_t *json, const struct bulk_body *b
     }
     const struct filter *filter = &body->filter;
     if (filter->experiment && !sv_id_is_valid(filter->experiment)) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/filter/experiment", "is no id");
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/filter/experiment",
+                          "is no id; GET /v1/experiments lists the ids by name");
     }
     if (filter->dataset && !sv_id_is_valid(filter->dataset)) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/filter/dataset", "is no id");
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/filter/dataset",
+                          "is no id; GET /v1/datasets lists the ids by name");
     }
     return SV_OK;
 }
@@ -133,7 +135,9 @@ static enum sv_status decode_bulk(const json_t *json, struct bulk_body *out_body
         *out_verb = api_verb_find(out_body->action);
         st = *out_verb
                  ? check_choice(json, out_body, err)
-                 : sv_fail_at(err, SV_ERR_INVALID_FIELD, "/action", "there is no such action");
+                 : sv_fail_at(err, SV_ERR_INVALID_FIELD, "/action",
+                              "there is no such action; there are pause, resume, stop, cancel, "
+                              "restart, archive and unarchive");
     }
     if (st != SV_OK) {
         return st;
@@ -177,20 +181,40 @@ static enum sv_status find_jobs(struct api_ctx *ctx, const struct store_scope *s
     return st;
 }
 
+/* Would the flag of the job that the verb sets be another one? Only for what keeps no counts. */
+static bool changes_flag(struct api_ctx *ctx, const struct store_scope *scope, const char *id,
+                         const struct api_verb *verb)
+{
+    struct store_memory memory = {0};
+    struct store_job job = {0};
+    bool hold = verb->event == JOBS_EVENT_PAUSE || verb->event == JOBS_EVENT_RESUME;
+    bool changes = false;
+    if ((hold || verb->is_archive) && sv_id_is_valid(id) &&
+        store_job_get(ctx->store, scope, id, &memory, &job, NULL) == SV_OK) {
+        changes = hold ? job.paused != (verb->event == JOBS_EVENT_PAUSE)
+                       : job.archived != verb->archived;
+    }
+    store_memory_clear(&memory);
+    return changes;
+}
+
 static json_t *bulk_row(struct api_ctx *ctx, const struct store_scope *scope, const char *id,
                         const struct api_verb *verb, unsigned states, enum sv_status *out_status)
 {
     struct sv_error err = {0};
     struct store_applied applied = {0};
+    bool flag = changes_flag(ctx, scope, id, verb);
     enum sv_status st = sv_id_is_valid(id)
                             ? api_verb_apply(ctx, scope, id, verb, states, &applied, &err)
                             : sv_fail(&err, SV_ERR_NOT_FOUND, "there is no such job");
     *out_status = st;
     if (st == SV_OK) {
-        return json_pack("{s:s, s:i, s:n, s:n}", "id", id, "status", 200, "code", "detail");
+        return json_pack("{s:s, s:i, s:b, s:n, s:n}", "id", id, "status", 200, "applied",
+                         flag || applied.changed + applied.requested > 0, "code", "detail");
     }
-    return json_pack("{s:s, s:i, s:s, s:s}", "id", id, "status", sv_status_http(st), "code",
-                     sv_status_slug(st), "detail", err.text[0] ? err.text : sv_status_title(st));
+    return json_pack("{s:s, s:i, s:b, s:s, s:s}", "id", id, "status", sv_status_http(st), "applied",
+                     0, "code", sv_status_slug(st), "detail",
+                     err.text[0] ? err.text : sv_status_title(st));
 }
 
 static enum sv_status apply_all(struct api_ctx *ctx, const struct store_scope *scope,

@@ -40,7 +40,7 @@ struct create_body {
     const json_t *files;
     const json_t *image_size, *classes; /* checked again by core/data */
     struct nn_table_options table;
-    bool table_given;
+    bool kind_given, table_given;
 };
 
 #define OFFSET(member) offsetof(struct create_body, member)
@@ -55,9 +55,9 @@ const struct jx_field api_dataset_create_fields[] = {
     {.name = "kind",
      .type = JX_ENUM,
      .offset = OFFSET(kind),
+     .given = JX_GIVEN(struct create_body, kind_given),
      .choices = KINDS,
-     .fallback = "\"image_classification\"",
-     .doc = "what its samples are"},
+     .doc = "what its samples are; default: what the layout holds"},
     {.name = "layout",
      .type = JX_ENUM,
      .offset = OFFSET(layout),
@@ -115,6 +115,9 @@ static enum sv_status declare_options(struct declaration *d, json_t *table, stru
     struct nn_import_options ignored;
     struct nn_error nn = {0};
     bool images = !nn_import_is_table((enum nn_import_layout)d->body.layout);
+    if (!d->body.kind_given) {
+        d->body.kind = images ? KIND_IMAGES : KIND_SEQUENCES;
+    }
     if (images != (d->body.kind == KIND_IMAGES)) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/layout", "is none of kind \"%s\"",
                           api_dataset_kinds[d->body.kind]);

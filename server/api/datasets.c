@@ -136,6 +136,16 @@ struct nn_network_bind api_dataset_bind(const struct jobs_dataset *dataset)
                                     .responses = dataset->targets};
 }
 
+static enum sv_status not_ready(const char *state, struct sv_error *err)
+{
+    const char *then = strcmp(state, "refused") == 0 ? "its error says why"
+                       : strcmp(state, "uploading") == 0
+                           ? "upload the rest of its files"
+                           : "it is checked by a worker; GET it with ?wait=30 and If-None-Match";
+    return sv_fail_at(err, SV_ERR_WRONG_STATE, "/dataset", "the data set is %s, not ready: %s",
+                      state, then);
+}
+
 enum sv_status api_dataset_for_spec(struct api_ctx *ctx, const struct http_request *req,
                                     const char *id, struct jobs_dataset *out_dataset,
                                     struct sv_error *err)
@@ -150,8 +160,7 @@ enum sv_status api_dataset_for_spec(struct api_ctx *ctx, const struct http_reque
     if (st == SV_ERR_NOT_FOUND) {
         st = sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset", "there is no such data set");
     } else if (st == SV_OK && strcmp(found.state, "ready") != 0) {
-        st = sv_fail_at(err, SV_ERR_WRONG_STATE, "/dataset", "the data set is %s, not ready",
-                        found.state);
+        st = not_ready(found.state, err);
     } else if (st == SV_OK) {
         *out_dataset = for_spec(&found);
     }

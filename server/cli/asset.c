@@ -3,6 +3,7 @@
  * What the commands for data sets and for weights share: files of a declaration, uploads, waiting
  * for the check, lists.
  */
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,8 +21,10 @@ static const char *base_name(const char *path)
 static bool file_size(const char *path, size_t *out_size)
 {
     struct stat about;
-    if (stat(path, &about) < 0 || !S_ISREG(about.st_mode)) {
-        (void)fprintf(stderr, "assayd: %s cannot be read\n", path);
+    bool there = stat(path, &about) == 0;
+    if (!there || !S_ISREG(about.st_mode)) {
+        (void)fprintf(stderr, "assayd: %s cannot be read: %s\n", path,
+                      there ? "it is no file" : strerror(errno));
         return false;
     }
     *out_size = (size_t)about.st_size;

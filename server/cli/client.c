@@ -214,25 +214,44 @@ bool cli_send(struct cli_client *client, const struct cli_request *request,
     return answered;
 }
 
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* "  error at /network/layers/2, layer "conv1": text; mend". */
+static void complain_issue(const json_t *issue)
+{
+    const char *pointer = text_of(issue, "pointer");
+    const char *layer = text_of(issue, "layer");
+    const char *mend = text_of(issue, "mend");
+    (void)fprintf(stderr, "  %s%s%s%s%s%s: %s%s%s\n", text_of(issue, "severity"),
+                  *pointer ? " at " : "", pointer, *layer ? ", layer \"" : "", layer,
+                  *layer ? "\"" : "", text_of(issue, "text"), *mend ? "; " : "", mend);
+}
+
 void cli_complain(const struct cli_reply *reply)
 {
-    const char *code = json_string_value(json_object_get(reply->json, "code"));
-    const char *title = json_string_value(json_object_get(reply->json, "title"));
-    const char *detail = json_string_value(json_object_get(reply->json, "detail"));
-    const char *pointer = json_string_value(json_object_get(reply->json, "pointer"));
+    const char *title = text_of(reply->json, "title");
+    const char *detail = text_of(reply->json, "detail");
+    const char *pointer = text_of(reply->json, "pointer");
+    const json_t *issues = json_object_get(reply->json, "issues");
     if (reply->status == 0) {
         (void)fprintf(stderr, "assayd: no answer: %s\n", reply->text);
         return;
     }
-    (void)fprintf(stderr, "assayd: %ld %s%s%s: %s\n", reply->status, code ? code : "",
-                  pointer && *pointer ? " at " : "", pointer ? pointer : "",
-                  detail && *detail ? detail
-                  : title           ? title
-                                    : "the server refused");
-    const json_t *issues = json_object_get(reply->json, "issues");
+    if (json_array_size(issues) > 0) { /* the detail is the first of them */
+        (void)fprintf(stderr, "assayd: %ld %s:\n", reply->status, text_of(reply->json, "code"));
+    } else {
+        (void)fprintf(stderr, "assayd: %ld %s%s%s: %s\n", reply->status,
+                      text_of(reply->json, "code"), *pointer ? " at " : "", pointer,
+                      *detail  ? detail
+                      : *title ? title
+                               : "the server refused");
+    }
     for (size_t i = 0; i < json_array_size(issues); i++) {
-        const char *issue = json_string_value(json_object_get(json_array_get(issues, i), "text"));
-        (void)fprintf(stderr, "  %s\n", issue ? issue : "");
+        complain_issue(json_array_get(issues, i));
     }
 }
 

@@ -8,8 +8,9 @@
 #include "server/cli/cli_internal.h"
 
 static const char USAGE[] = "usage: assayd list [--server URL]\n"
-                            "       assayd show JOB-ID [--server URL]\n"
-                            "       assayd cancel JOB-ID [--server URL]\n";
+                            "       assayd show JOB [--server URL]\n"
+                            "       assayd cancel JOB [--server URL]\n"
+                            "       JOB is an id, or a number as list shows it.\n";
 
 static void print_jobs(const json_t *items)
 {
@@ -35,6 +36,36 @@ static struct cli_client *begin(int argc, char **argv, int n, int *out_status)
     return cli_client_create(server);
 }
 
+/* The path of a job named by id, or by its number, which the list is asked for. False when there is
+ * no such number or no answer, said on stderr. */
+static bool job_path(struct cli_client *client, const char *name, const char *verb, char *out,
+                     size_t size)
+{
+    bool is_number = strlen(name) < 19 && name[strspn(name, "0123456789")] == '\0';
+    if (!is_number) {
+        (void)snprintf(out, size, "/v1/jobs/%.64s%s", name, verb);
+        return true;
+    }
+    json_int_t number = strtoll(name, NULL, 10);
+    json_t *answer = cli_call(client, &(struct cli_request){.method = "GET",
+                                                            .path = "/v1/jobs?limit=500"});
+    const json_t *items = json_object_get(answer, "items");
+    const char *id = NULL;
+    for (size_t i = 0; i < json_array_size(items) && !id; i++) {
+        const json_t *job = json_array_get(items, i);
+        if (json_integer_value(json_object_get(job, "number")) == number) {
+            id = json_string_value(json_object_get(job, "id"));
+        }
+    }
+    if (id) {
+        (void)snprintf(out, size, "/v1/jobs/%.64s%s", id, verb);
+    } else if (answer) {
+        (void)fprintf(stderr, "assayd: no job in the list has the number %s\n", name);
+    }
+    json_decref(answer);
+    return id != NULL;
+}
+
 int cli_list_main(int argc, char **argv)
 {
     int status;
@@ -58,19 +89,37 @@ int cli_show_main(int argc, char **argv)
     if (!client) {
         return status;
     }
-    (void)snprintf(path, sizeof path, "/v1/jobs/%.64s", argv[0]);
-    json_t *job = cli_call(client, &(struct cli_request){.method = "GET", .path = path});
+    json_t *job = NULL;
+    if (job_path(client, argv[0], "", path, sizeof path)) {
+        job = cli_call(client, &(struct cli_request){.method = "GET", .path = path});
+    }
     if (job) {
         char *name = cli_cell(json_object_get(job, "name"));
         char *state = cli_cell(json_object_get(job, "state"));
         (void)printf("%s  %s\n", name ? name : "", state ? state : "");
         free(name);
         free(state);
-        status = cli_results_print(client, argv[0], stdout) ? CLI_EXIT_OK : CLI_EXIT_FAILED;
+        const char *id = json_string_value(json_object_get(job, "id"));
+        status = id && cli_results_print(client, id, stdout) ? CLI_EXIT_OK : CLI_EXIT_FAILED;
     }
     json_decref(job);
     cli_client_destroy(client);
     return status;
+}
+
+static long long count_of(const json_t *applied, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(applied, key));
+}
+
+static void print_cancelled(const json_t *answer)
+{
+    const json_t *applied = json_object_get(answer, "applied");
+    const char *state = json_string_value(json_object_get(answer, "state"));
+    (void)printf("%lld trials cancelled, %lld asked to end, %lld ended before; the job is %s\n",
+                 count_of(applied, "changed"), count_of(applied, "requested"),
+                 count_of(applied, "unchanged") + count_of(applied, "refused"),
+                 state ? state : "?");
 }
 
 int cli_cancel_main(int argc, char **argv)
@@ -81,9 +130,14 @@ int cli_cancel_main(int argc, char **argv)
     if (!client) {
         return status;
     }
-    (void)snprintf(path, sizeof path, "/v1/jobs/%.64s/cancel", argv[0]);
-    json_t *answer = cli_call(client, &(struct cli_request){.method = "POST", .path = path});
+    json_t *answer = NULL;
+    if (job_path(client, argv[0], "/cancel", path, sizeof path)) {
+        answer = cli_call(client, &(struct cli_request){.method = "POST", .path = path});
+    }
     status = answer ? CLI_EXIT_OK : CLI_EXIT_FAILED;
+    if (answer) {
+        print_cancelled(answer);
+    }
     json_decref(answer);
     cli_client_destroy(client);
     return status;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/data/simulate.h"
 #include "server/cli/cli_internal.h"
@@ -12,7 +13,8 @@
 static const char USAGE[] =
     "usage: assayd simulate turbofan DIRECTORY [--engines N] [--seed S]\n"
     "       writes train_FD.txt, test_FD.txt and RUL_FD.txt: runs to failure of simulated engines\n"
-    "       in the columns of C-MAPSS (100 engines a file, seed 1 unless said otherwise).\n";
+    "       in the columns of C-MAPSS (100 engines a file, seed 1 unless said otherwise);\n"
+    "       makes DIRECTORY where it is not there.\n";
 
 enum { ENGINES = 100 };
 
@@ -52,6 +54,10 @@ int cli_simulate_main(int argc, char **argv)
     if (!read_number("--engines", engines_text, &engines) ||
         !read_number("--seed", seed_text, &seed)) {
         return CLI_EXIT_USAGE;
+    }
+    if (mkdir(argv[1], 0777) < 0 && errno != EEXIST) {
+        (void)fprintf(stderr, "assayd: %s cannot be made: %s\n", argv[1], strerror(errno));
+        return CLI_EXIT_FAILED;
     }
     const struct nn_turbofan_options turbofan = {.engines = (size_t)engines, .seed = seed};
     if (nn_simulate_turbofan(argv[1], &turbofan, &err) != NN_OK) {

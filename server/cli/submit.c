@@ -2,6 +2,7 @@
  *
  * assayd submit JOB.json [--watch] [--server URL]
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,12 +21,15 @@ enum { MAX_JOB_BYTES = 1 << 20, KEY_TRIES = 3 };
 static json_t *read_job(const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
+    errno = 0;
     FILE *file = standard ? stdin : fopen(path, "re");
+    int why = errno;
     char *bytes = malloc(MAX_JOB_BYTES + 1);
     struct nn_error err = {0};
     json_t *job = NULL;
     if (!file || !bytes) {
-        (void)fprintf(stderr, "assayd: %s cannot be read\n", path);
+        (void)fprintf(stderr, "assayd: %s cannot be read: %s\n", path,
+                      file ? "no memory" : strerror(why));
     } else {
         size_t n = fread(bytes, 1, MAX_JOB_BYTES + 1, file);
         if (jx_parse(bytes, n, NULL, &job, &err) != NN_OK) {

@@ -9,11 +9,11 @@
 #include "server/base/ids.h"
 #include "server/http/server_internal.h"
 
-/* Does one segment of a pattern (up to '/') match? */
-static bool segment_matches(const char *pattern, size_t size, const char *segment)
+/* Does one segment of a pattern (up to '/') match? any_id: whatever stands where an id should. */
+static bool segment_matches(const char *pattern, size_t size, const char *segment, bool any_id)
 {
     if (size == 4 && strncmp(pattern, "{id}", 4) == 0) {
-        return sv_id_is_valid(segment);
+        return any_id || sv_id_is_valid(segment);
     }
     if (size > 2 && pattern[0] == '{') {
         return true;
@@ -21,18 +21,37 @@ static bool segment_matches(const char *pattern, size_t size, const char *segmen
     return strlen(segment) == size && strncmp(pattern, segment, size) == 0;
 }
 
-static bool pattern_matches(const struct http_exchange *ex, const char *pattern)
+static bool pattern_matches(const struct http_exchange *ex, const char *pattern, bool any_id)
 {
     size_t i = 0;
     while (*pattern == '/' && pattern[1]) {
         size_t size = strcspn(pattern + 1, "/");
-        if (i == ex->segment_count || !segment_matches(pattern + 1, size, ex->segments[i])) {
+        if (i == ex->segment_count || !segment_matches(pattern + 1, size, ex->segments[i], any_id)) {
             return false;
         }
         i++;
         pattern += size + 1;
     }
     return i == ex->segment_count;
+}
+
+/* The segment that keeps the path from a route for being no id; NULL when that is not why. */
+static const char *malformed_id(const struct http_exchange *ex)
+{
+    for (size_t k = 0; k < ex->server->settings.route_count; k++) {
+        const char *pattern = ex->server->settings.routes[k].pattern;
+        if (!pattern_matches(ex, pattern, true)) {
+            continue;
+        }
+        for (size_t i = 0; i < ex->segment_count; i++) {
+            size_t size = strcspn(pattern + 1, "/");
+            if (!segment_matches(pattern + 1, size, ex->segments[i], false)) {
+                return ex->segments[i];
+            }
+            pattern += size + 1;
+        }
+    }
+    return NULL;
 }
 
 static bool segment_is_sound(const char *segment)
@@ -77,7 +96,7 @@ static void allow_list(const struct http_exchange *ex, bool all, char *out, size
         bool found = all;
         for (size_t i = 0; i < ex->server->settings.route_count && !found; i++) {
             const struct http_route *route = &ex->server->settings.routes[i];
-            found = strcmp(route->method, ORDER[m]) == 0 && pattern_matches(ex, route->pattern);
+            found = strcmp(route->method, ORDER[m]) == 0 && pattern_matches(ex, route->pattern, false);
         }
         if (found) {
             used += (size_t)snprintf(out + used, out_size - used, "%s%s, ", ORDER[m],
@@ -113,7 +132,7 @@ enum sv_status http_route_find(struct http_exchange *ex, const char *method, str
     bool path_known = false;
     for (size_t i = 0; i < ex->server->settings.route_count; i++) {
         const struct http_route *route = &ex->server->settings.routes[i];
-        if (!pattern_matches(ex, route->pattern)) {
+        if (!pattern_matches(ex, route->pattern, false)) {
             continue;
         }
         path_known = true;
@@ -123,7 +142,10 @@ enum sv_status http_route_find(struct http_exchange *ex, const char *method, str
         }
     }
     if (!path_known) {
-        return sv_fail(err, SV_ERR_NOT_FOUND, "%s", "");
+        const char *wrong = malformed_id(ex);
+        return wrong ? sv_fail(err, SV_ERR_NOT_FOUND, "\"%.64s\" is no id: ids are 32 hex digits",
+                               wrong)
+                     : sv_fail(err, SV_ERR_NOT_FOUND, "%s", "");
     }
     allow_list(ex, false, allow, sizeof allow);
     if (is_options) {

@@ -36,7 +36,7 @@ struct jobs_dataset {
 };
 
 /* Fills out_dataset for an id of the caller's project; SV_ERR_NOT_FOUND when there is none,
- * SV_ERR_WRONG_STATE when it is not ready. */
+ * SV_ERR_WRONG_STATE at /dataset, with the state in err's text, when it is not ready. */
 typedef enum sv_status (*jobs_dataset_fn)(void *ctx, const char *id,
                                           struct jobs_dataset *out_dataset, struct sv_error *err);
 /* Weights that a trial starts from. */
@@ -101,6 +101,7 @@ struct jobs_plan {
     size_t trial_count;
     struct jobs_start *starts; /* one a network that starts from weights */
     size_t start_count;
+    bool without_weights; /* a trial of a kind that starts from weights has none */
     struct jobs_estimate estimate;
 };
 
@@ -112,7 +113,7 @@ SV_MUST_CHECK enum sv_status jobs_resolve(json_t *submitted, const struct jobs_c
                                           struct sv_error *err);
 void jobs_plan_destroy(struct jobs_plan *plan);
 
-/* The answer of a dry run: {resolved, trials, trial_count, estimate}. NULL when out of memory. */
+/* The answer of a dry run: {resolved, trials, trial_count, estimate, warnings}. NULL when out of memory. */
 json_t *jobs_plan_encode(const struct jobs_plan *plan);
 
 /* JSON schemas of a job and of its PATCH as the field tables describe them, for the drift test of

@@ -155,11 +155,23 @@ static enum sv_status find_dataset(struct making *m, struct sv_error *err)
         return check_dataset(m, err);
     case SV_ERR_NOT_FOUND:
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset", "there is no such data set");
-    case SV_ERR_WRONG_STATE:
-        return sv_fail_at(err, SV_ERR_WRONG_STATE, "/dataset", "the data set is not ready");
-    default:
+    default: /* SV_ERR_WRONG_STATE says which state */
         return st;
     }
+}
+
+/* Frozen layers keep what they begin with: without weights that is noise. */
+static enum sv_status check_start(struct making *m, const struct jobs_trial_spec *trial,
+                                  const char *weights, struct sv_error *err)
+{
+    bool frozen = !json_is_string(trial->freeze) ||
+                  strcmp(json_string_value(trial->freeze), "none") != 0;
+    if (!weights && frozen) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/weights",
+                          "freeze needs weights: frozen layers would keep random ones");
+    }
+    m->plan->without_weights |= m->kind->starts_from_weights && !weights;
+    return SV_OK;
 }
 
 /* The part of a job that trials share: the rows of jobs_trial_fields. */
@@ -216,6 +228,9 @@ static enum sv_status understand(struct making *m, const json_t *json,
     } else if (st != SV_OK && weights && err && strcmp(err->pointer, "/weights") == 0) {
         jobs_weights_pointer(m->spec.weights, out_trial->network, err->pointer,
                              sizeof err->pointer);
+    }
+    if (st == SV_OK) {
+        st = check_start(m, out_trial, weights, err);
     }
     if (st != SV_OK && m->value_of_axis) {
         jobs_sweep_blame(&m->sweep, m->value_of_axis, st, err);

@@ -19,6 +19,7 @@ const struct jobs_kind jobs_kind_transfer_learning = {
     .name = "transfer_learning",
     .doc = "trains pretrained networks with new heads on pictures of other classes",
     .is_built = true,
+    .starts_from_weights = true,
     .defaults = "{\"network\": {\"name\": \"squeezenet1_1\"}, \"freeze\": \"none\","
                 " \"training\": {\"solver\": \"sgdm\", \"learning_rate\": 0.001, \"momentum\": 0.9,"
                 " \"l2\": 0.0001, \"head_learning_rate_factor\": 10, \"epochs\": 5,"

@@ -151,17 +151,49 @@ static void each_network_has_its_own_weights(void **state)
     (void)state;
     struct jobs_plan *plan = resolve(
         "{" TRANSFER ", 'network': {'dropout': 0.2, 'size': 0}, 'weights': {'mobilenet_v2': '" FITS
-        "'}, 'search': {'parameters': {'network.name': ['squeezenet1_1',"
-        " 'mobilenet_v2'], 'freeze': ['none', 'all_but_head',"
-        " {'up_to': 'classifier.0'}]}}}");
-    assert_int_equal(plan->trial_count, 6);
+        "'}, 'search': {'parameters': {'network.name': ['squeezenet1_1', 'mobilenet_v2']}}}");
+    assert_int_equal(plan->trial_count, 2);
     assert_int_equal(plan->start_count, 1);
-    for (size_t i = 0; i < 6; i++) {
-        assert_string_equal(text_at(plan->trials[i].resolved, "weights"), i < 3 ? "" : DIGEST);
+    assert_true(plan->without_weights);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(text_at(plan->trials[i].resolved, "weights"), i < 1 ? "" : DIGEST);
     }
-    assert_string_equal(text_at(plan->trials[4].resolved, "freeze"), "all_but_head");
-    assert_string_equal(text_at(plan->trials[5].resolved, "freeze.up_to"), "classifier.0");
     jobs_plan_destroy(plan);
+}
+
+static void what_is_frozen_can_be_swept(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = resolve(
+        "{" TRANSFER ", 'network': {'name': 'mobilenet_v2', 'size': 0}, 'weights': '" FITS
+        "', 'search': {'parameters': {'freeze': ['none', 'all_but_head',"
+        " {'up_to': 'classifier.0'}]}}}");
+    assert_int_equal(plan->trial_count, 3);
+    assert_false(plan->without_weights);
+    assert_string_equal(text_at(plan->trials[1].resolved, "freeze"), "all_but_head");
+    assert_string_equal(text_at(plan->trials[2].resolved, "freeze.up_to"), "classifier.0");
+    jobs_plan_destroy(plan);
+}
+
+/* Nothing is transferred then: allowed, to compare with, and said in the dry run. */
+static void a_transfer_without_weights_is_warned_of(void **state)
+{
+    (void)state;
+    static const char *const jobs[] = {"{" TRANSFER ", 'network': {'name': 'simple_cnn'}}",
+                                       "{" TRANSFER ", 'network': {'name': 'simple_cnn'},"
+                                       " 'weights': '" FITS "'}",
+                                       "{" MINIMAL "}"};
+    for (size_t i = 0; i < 3; i++) {
+        struct jobs_plan *plan = resolve(jobs[i]);
+        json_t *answer = jobs_plan_encode(plan);
+        const json_t *warnings = json_object_get(answer, "warnings");
+        assert_int_equal(json_array_size(warnings), i == 0 ? 1 : 0);
+        if (i == 0) {
+            assert_string_equal(text_at(json_array_get(warnings, 0), "pointer"), "/weights");
+        }
+        json_decref(answer);
+        jobs_plan_destroy(plan);
+    }
 }
 
 static const struct refusal {
@@ -184,6 +216,8 @@ static const struct refusal {
     {"{" MINIMAL ", 'freeze': {'up_to': 3}}", "/freeze/up_to", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'freeze': {'up_to': 'relu9'}}", "/freeze/up_to", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'freeze': {'up_to': 'fc'}}", "/freeze/up_to", SV_ERR_INVALID_FIELD},
+    {"{" TRANSFER ", 'network': {'name': 'simple_cnn'}, 'freeze': 'all_but_head'}", "/weights", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'freeze': {'up_to': 'relu1'}}", "/weights", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'augmentation': {'rotation_degrees': 3}}", "/augmentation/rotation_degrees",
      SV_ERR_UNKNOWN_FIELD},
     {"{" MINIMAL ", 'augmentation': {'crop_padding': -1}}", "/augmentation/crop_padding",
@@ -227,6 +261,8 @@ int main(void)
         cmocka_unit_test(without_validation_the_test_part_is_the_headline),
         cmocka_unit_test(the_digest_of_the_weights_is_part_of_the_trial),
         cmocka_unit_test(each_network_has_its_own_weights),
+        cmocka_unit_test(what_is_frozen_can_be_swept),
+        cmocka_unit_test(a_transfer_without_weights_is_warned_of),
         cmocka_unit_test(every_refusal_names_its_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
