@@ -93,6 +93,7 @@ struct jx_field {
     const char *fallback;
     const char *doc;  /* one sentence for the schema */
     const char *unit; /* "seconds", "" or NULL if none */
+    const char *ref;  /* where a schema of its own stands, NULL if nowhere */
     const struct jx_choice *choices;
     const struct jx_field *fields;
     /* JX_ARRAY, JX_MAP: one row that describes an item; its name, offset and fallback are ignored.

@@ -173,6 +173,7 @@ static json_t *field_schema(const struct jx_field *field)
     fine = fine && (!field->doc || put(schema, "description", json_string(field->doc)));
     fine = fine &&
            (!field->unit || !field->unit[0] || put(schema, "x-unit", json_string(field->unit)));
+    fine = fine && (!field->ref || put(schema, "$ref", json_string(field->ref)));
     if (!fine) {
         json_decref(schema);
         return NULL;

@@ -19,25 +19,13 @@ struct option_issues {
     size_t skip; /* length of the layer's own pointer, with the slash behind it */
 };
 
-static void list_fields(const struct jx_field *fields, char *out, size_t size)
-{
-    size_t used = (size_t)snprintf(out, size, "its options are");
-    for (size_t i = 0; fields[i].name && used < size; i++) {
-        int n = snprintf(out + used, size - used, "%s %s", i > 0 ? "," : "", fields[i].name);
-        used += n > 0 ? (size_t)n : 0;
-    }
-    if (!fields[0].name) {
-        (void)snprintf(out, size, "it has no options");
-    }
-}
-
 static void add_option_issue(void *ctx, const char *pointer, const char *text)
 {
     const struct option_issues *to = ctx;
     char mend[MEND_SIZE];
     bool unknown = strncmp(text, "unknown field", 13) == 0;
     const char *field = strlen(pointer) > to->skip ? pointer + to->skip : NULL;
-    list_fields(to->layer->kind->fields, mend, sizeof mend);
+    nn_list_fields("its options are", to->layer->kind->fields, mend, sizeof mend);
     nn_issue(to->issues, to->layer->name, pointer, unknown ? mend : NULL, "%s%s%s",
              unknown || !field ? "" : field, unknown || !field ? "" : " ", text);
 }

@@ -53,6 +53,18 @@ void nn_issue_warning(struct nn_issues *issues, const char *layer, const char *t
     put(issues, "warning", layer, "", text, mend);
 }
 
+void nn_list_fields(const char *begin, const struct jx_field *fields, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "%s", begin);
+    for (size_t i = 0; fields[i].name && used < size; i++) {
+        int n = snprintf(out + used, size - used, "%s %s", i > 0 ? "," : "", fields[i].name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (!fields[0].name) {
+        (void)snprintf(out, size, "it has no options");
+    }
+}
+
 static const json_t *first_error(const struct nn_issues *issues)
 {
     size_t i;

@@ -15,7 +15,7 @@
 
 #include "core/network/description_internal.h"
 
-enum { PARAMETERS_MAX = 32, CHOICES_MAX = 16, TEXT_SIZE = 256 };
+enum { PARAMETERS_MAX = 32, CHOICES_MAX = 16, TEXT_SIZE = 256, MEND_SIZE = 256 };
 
 /* ---- parameters ---- */
 
@@ -245,6 +245,24 @@ json_t *nn_template_fill(const json_t *layers, const json_t *values)
 
 /* ---- expansion ---- */
 
+/* Where a template's parameters report their mistakes. */
+struct parameter_issues {
+    struct nn_issues *issues;
+    const struct jx_field *fields;
+};
+
+static void add_parameter_issue(void *ctx, const char *pointer, const char *text)
+{
+    const struct parameter_issues *to = ctx;
+    char mend[MEND_SIZE];
+    bool unknown = strncmp(text, "unknown field", 13) == 0;
+    bool nested = strncmp(pointer, "/parameters/", 12) == 0;
+    const char *field = nested ? pointer + 12 : pointer[0] ? pointer + 1 : NULL;
+    nn_list_fields("its parameters are", to->fields, mend, sizeof mend);
+    nn_issue(to->issues, NULL, pointer, unknown ? mend : NULL, "%s%s%s",
+             unknown || !field ? "" : field, unknown || !field ? "" : " ", text);
+}
+
 static void add_issue(void *ctx, const char *pointer, const char *text)
 {
     nn_issue(ctx, NULL, pointer, NULL, "%s%s%s", pointer[0] ? pointer + 1 : "",
@@ -282,6 +300,32 @@ static json_t *assemble(const json_t *template, const json_t *values)
     return out;
 }
 
+struct nested_form {
+    const char *name;
+    const json_t *parameters;
+};
+
+static const struct jx_field NESTED_FORM[] = {
+    {.name = "name", .type = JX_STRING, .offset = offsetof(struct nested_form, name)},
+    {.name = "parameters", .type = JX_MAP, .offset = offsetof(struct nested_form, parameters)},
+    JX_END,
+};
+
+/* The values of the parameters, which stand beside the name or together in "parameters", as a
+ * description shows them. False after an issue. */
+static bool read_parameters(const json_t *spec, struct table *table, struct nn_issues *issues)
+{
+    struct parameter_issues to = {issues, table->fields + 1};
+    struct nested_form form;
+    if (!json_object_get(spec, "parameters")) {
+        return jx_decode_all(table->fields, spec, "", &table->values, add_parameter_issue, &to) ==
+               0;
+    }
+    return jx_decode_all(NESTED_FORM, spec, "", &form, add_issue, issues) == 0 &&
+           jx_decode_all(table->fields + 1, form.parameters, "/parameters", &table->values,
+                         add_parameter_issue, &to) == 0;
+}
+
 static json_t *expand_template(const json_t *spec, const char *name, struct nn_issues *issues)
 {
     json_t *out = NULL;
@@ -296,7 +340,7 @@ static json_t *expand_template(const json_t *spec, const char *name, struct nn_i
         issues->out_of_memory = true;
         goto cleanup;
     }
-    if (jx_decode_all(table->fields, spec, "", &table->values, add_issue, issues) > 0) {
+    if (!read_parameters(spec, table, issues)) {
         goto cleanup;
     }
     values = jx_encode(table->fields + 1, &table->values);

@@ -191,8 +191,8 @@ static bool changes_flag(struct api_ctx *ctx, const struct store_scope *scope, c
     bool changes = false;
     if ((hold || verb->is_archive) && sv_id_is_valid(id) &&
         store_job_get(ctx->store, scope, id, &memory, &job, NULL) == SV_OK) {
-        changes = hold ? job.paused != (verb->event == JOBS_EVENT_PAUSE)
-                       : job.archived != verb->archived;
+        changes =
+            hold ? job.paused != (verb->event == JOBS_EVENT_PAUSE) : job.archived != verb->archived;
     }
     store_memory_clear(&memory);
     return changes;

@@ -26,6 +26,10 @@ json_t *api_labels_encode(const char *const *labels, size_t n);
  * when out of memory. */
 const char **api_labels(const json_t *labels, size_t *out_count);
 
+/* [{part, metric, text}] of the trial's metrics that gave no value. NULL when out of memory. */
+struct store_failed_metric_list;
+json_t *api_warnings_encode(const struct store_failed_metric_list *failed, const char *trial_id);
+
 /* A trial as JSON without documents. */
 json_t *api_trial_encode(const struct store_trial *trial);
 

@@ -95,6 +95,7 @@ const struct jx_field api_analysis_fields[] = {
      .type = JX_ANY,
      .offset = OFFSET(network),
      .required = true,
+     .ref = "#/components/schemas/Network",
      .doc = "as in a job"},
     {.name = "dataset",
      .type = JX_STRING,

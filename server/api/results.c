@@ -41,7 +41,9 @@ static json_t *encode_trial(const struct results *results, const struct store_re
     json_t *out = api_trial_encode(&row->trial);
     if (out &&
         (json_object_set_new(out, "metrics", encode_metrics(results, row)) != 0 ||
-         json_object_set_new(out, "training_loss", number_or_null(row->last_training_loss)) != 0)) {
+         json_object_set_new(out, "training_loss", number_or_null(row->last_training_loss)) != 0 ||
+         json_object_set_new(out, "warnings",
+                             api_warnings_encode(&results->failed, row->trial.id)) != 0)) {
         json_decref(out);
         return NULL;
     }
@@ -68,8 +70,12 @@ static json_t *encode_group(const struct results *results, const struct results_
 static json_t *encode(const struct results *results)
 {
     json_t *columns = json_array(), *items = json_array(), *groups = json_array();
+    json_t *custom = json_array();
     for (size_t i = 0; i < results->n_columns; i++) {
         columns = api_append_take(columns, json_string(results->columns[i].name));
+        if (results->columns[i].custom) {
+            custom = api_append_take(custom, json_string(results->columns[i].name));
+        }
     }
     for (size_t i = 0; i < results->n; i++) {
         items = api_append_take(items, encode_trial(results, &results->rows[i]));
@@ -77,9 +83,9 @@ static json_t *encode(const struct results *results)
     for (size_t i = 0; i < results->n_groups; i++) {
         groups = api_append_take(groups, encode_group(results, &results->groups[i]));
     }
-    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "job", results->job.id, "headline_metric",
-                     results->job.headline_metric, "metrics", columns, "items", items, "groups",
-                     groups);
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "job", results->job.id, "headline_metric",
+                     results->job.headline_metric, "metrics", columns, "custom_metrics", custom,
+                     "items", items, "groups", groups);
 }
 
 /* ---------------------------------------------------------------------------------------- CSV */

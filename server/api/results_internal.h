@@ -12,6 +12,7 @@
 struct results_column {
     char name[128]; /* "validation_accuracy" */
     const char *part, *metric;
+    bool custom; /* the job's own: a column even where no trial has a value */
 };
 
 struct results_group {
@@ -30,6 +31,7 @@ struct results {
     size_t n_columns;
     struct results_group *groups;
     size_t n_groups;
+    struct store_failed_metric_list failed;
     size_t *members; /* of all groups, one after the other */
 };
 

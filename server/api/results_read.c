@@ -39,9 +39,9 @@ static enum sv_status read_rows(struct api_ctx *ctx, const struct store_scope *s
 
 /* -------------------------------------------------------------------------------------- columns */
 
-static bool add_column(struct results *results, const char *part, const char *metric)
+static bool add_column(struct results *results, const char *part, const char *metric, bool custom)
 {
-    struct results_column column = {.part = part, .metric = metric};
+    struct results_column column = {.part = part, .metric = metric, .custom = custom};
     (void)snprintf(column.name, sizeof column.name, "%s_%s", part, metric);
     struct results_column *columns =
         reallocarray(results->columns, results->n_columns + 1, sizeof *columns);
@@ -64,8 +64,19 @@ static bool any_row_has(const struct results *results, const char *part, const c
     return false;
 }
 
-/* The columns of one part: the metrics asked for, and those that the job brought. Names live in the
- * lists. */
+static bool any_row_failed(const struct results *results, const char *part, const char *metric)
+{
+    for (size_t i = 0; i < results->failed.n; i++) {
+        const struct store_failed_metric *row = &results->failed.rows[i];
+        if (strcmp(row->part, part) == 0 && strcmp(row->metric, metric) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The columns of one part: the metrics asked for, and those that the job brought, which show also
+ * when they failed. Names live in the lists. */
 static bool find_columns_of(struct results *results, const char *part, const json_t *metrics,
                             const json_t *custom)
 {
@@ -74,7 +85,11 @@ static bool find_columns_of(struct results *results, const char *part, const jso
         const json_t *name = i < given ? json_array_get(metrics, i)
                                        : json_object_get(json_array_get(custom, i - given), "name");
         const char *metric = json_string_value(name);
-        if (metric && any_row_has(results, part, metric) && !add_column(results, part, metric)) {
+        bool own = i >= given;
+        if (metric &&
+            (any_row_has(results, part, metric) ||
+             (own && any_row_failed(results, part, metric))) &&
+            !add_column(results, part, metric, own)) {
             return false;
         }
     }
@@ -200,6 +215,18 @@ struct results_mean results_mean_of(const struct results *results,
 
 /* ------------------------------------------------------------------------------------------ all */
 
+/* What the job's own metrics gave no value for; jobs without any are not asked about. */
+static enum sv_status read_failed(struct api_ctx *ctx, const struct store_scope *scope,
+                                  struct results *results, struct sv_error *err)
+{
+    const json_t *custom = jx_path_get(results->resolved, "evaluation.custom_metrics");
+    if (json_array_size(custom) == 0) {
+        return SV_OK;
+    }
+    return store_failed_metrics_list(ctx->store, scope, results->job.id, NULL, &results->memory,
+                                     &results->failed, err);
+}
+
 enum sv_status results_read(struct api_ctx *ctx, const struct http_request *req, const char *job_id,
                             enum store_trial_sort sort, int discarded, struct results *out_results,
                             struct sv_error *err)
@@ -215,6 +242,9 @@ enum sv_status results_read(struct api_ctx *ctx, const struct http_request *req,
     }
     if (st == SV_OK) {
         results.resolved = api_document(results.job.resolved);
+        st = read_failed(ctx, &scope, &results, err);
+    }
+    if (st == SV_OK) {
         st = find_columns(&results) && find_groups(&results) ? SV_OK : api_no_memory(err);
     }
     if (st != SV_OK) {

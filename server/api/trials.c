@@ -10,6 +10,7 @@
 #include "server/api/handlers_internal.h"
 #include "server/api/jobs_internal.h"
 #include "server/api/series_internal.h"
+#include "server/store/results.h"
 
 /* ------------------------------------------------------------------------------------- encoding */
 
@@ -106,6 +107,20 @@ json_t *api_trial_encode(const struct store_trial *t)
         api_given(t->progress_at));
 }
 
+json_t *api_warnings_encode(const struct store_failed_metric_list *failed, const char *trial_id)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < failed->n; i++) {
+        const struct store_failed_metric *row = &failed->rows[i];
+        if (strcmp(row->trial_id, trial_id) == 0) {
+            out =
+                api_append_take(out, json_pack("{s:s, s:s, s:o}", "part", row->part, "metric",
+                                               row->metric, "text", jx_text(row->text, SIZE_MAX)));
+        }
+    }
+    return out;
+}
+
 static json_t *encode_attempts(const struct store_attempt_list *list)
 {
     json_t *rows = json_array();
@@ -135,16 +150,26 @@ static enum sv_status add_rest(struct api_ctx *ctx, const struct store_scope *sc
 {
     struct store_attempt_list attempts;
     struct store_summary_list summaries;
+    struct store_failed_metric_list failed = {0};
+    json_t *resolved = api_document(trial->resolved);
+    const json_t *custom = jx_path_get(resolved, "evaluation.custom_metrics");
+    bool has_custom = json_array_size(custom) > 0;
+    (void)json_object_set_new(out, "resolved", resolved);
     enum sv_status st = store_attempts_list(ctx->store, scope, trial->id, memory, &attempts, err);
     if (st == SV_OK) {
         st = store_summaries_list(ctx->store, scope, trial->id, memory, &summaries, err);
     }
+    if (st == SV_OK && has_custom) {
+        st = store_failed_metrics_list(ctx->store, scope, trial->job_id, trial->id, memory, &failed,
+                                       err);
+    }
     if (st != SV_OK) {
         return st;
     }
-    bool ok = json_object_set_new(out, "resolved", api_document(trial->resolved)) == 0 &&
+    bool ok = json_object_get(out, "resolved") &&
               json_object_set_new(out, "attempts", encode_attempts(&attempts)) == 0 &&
-              json_object_set_new(out, "summaries", api_summaries_encode(&summaries)) == 0;
+              json_object_set_new(out, "summaries", api_summaries_encode(&summaries)) == 0 &&
+              json_object_set_new(out, "warnings", api_warnings_encode(&failed, trial->id)) == 0;
     return ok ? SV_OK : api_no_memory(err);
 }
 

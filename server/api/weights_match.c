@@ -63,6 +63,7 @@ const struct jx_field api_match_fields[] = {
      .type = JX_ANY,
      .offset = OFFSET(network),
      .required = true,
+     .ref = "#/components/schemas/Network",
      .doc = "as in a job"},
     {.name = "classes",
      .type = JX_SIZE,

@@ -54,6 +54,16 @@ int app_migrate_main(int argc, char **argv)
 
 /* ---------------------------------------------------------------------------------- token */
 
+const char app_token_usage[] =
+    "usage: assayd token create [--name N] [--role viewer|submitter|admin] [--days N] [--project "
+    "P]\n"
+    "       assayd token list [--project P]\n"
+    "       assayd token revoke --id ID [--project P]\n"
+    "       Speaks to the database itself: takes --data-dir DIR or ASSAY_DATA_DIR as the daemon "
+    "got\n"
+    "       it, or --database. Once a token exists every request needs one, from loopback too:\n"
+    "       commands take it from ASSAY_TOKEN, requests carry Authorization: Bearer TOKEN.\n";
+
 struct token_arguments {
     const char *project, *name, *role, *days, *id;
 };
@@ -149,11 +159,7 @@ int app_token_main(int argc, char **argv)
     bool sound = argc > 0 && (strcmp(argv[0], "create") == 0 || strcmp(argv[0], "list") == 0 ||
                               strcmp(argv[0], "revoke") == 0);
     if (!sound || !take_token_arguments(argc - 1, argv + 1, &arguments)) {
-        (void)fputs("usage: assayd token create [--name N] [--role viewer|submitter|admin] "
-                    "[--days N] [--project P]\n"
-                    "       assayd token list [--project P]\n"
-                    "       assayd token revoke --id ID [--project P]\n",
-                    stderr);
+        (void)fputs(app_token_usage, stderr);
         app_deinit(&app);
         return APP_EXIT_USAGE;
     }

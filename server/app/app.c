@@ -29,31 +29,61 @@ struct role {
     const char *name;
     int (*main)(int argc, char **argv); /* argv: what follows the name */
     const char *does;                   /* NULL: not for people */
+    const char *usage;                  /* of a command; NULL: options of the daemon alone */
 };
 
 static const struct role ROLES[] = {
-    {"serve", app_serve_main, "the HTTP service alone"},
-    {"work", app_work_main, "a worker pool alone"},
-    {"submit", cli_submit_main, "submit a job; --watch shows its progress and results"},
-    {"dataset", cli_dataset_main, "create, list or show data sets"},
-    {"weights", cli_weights_main, "create, list or show pretrained weights"},
-    {"list", cli_list_main, "list jobs"},
-    {"show", cli_show_main, "show a job with its trials"},
-    {"cancel", cli_cancel_main, "cancel a job"},
-    {"simulate", cli_simulate_main, "write simulated data to try things on"},
-    {"migrate", app_migrate_main, "bring the database's schema up to date"},
-    {"token", app_token_main, "create, list or revoke access tokens"},
-    {"routes", app_routes_main, "print the routes of the service"},
-    {"help", help_main, "this text"},
-    {"version", version_main, "version and core build"},
-    {"trial", trial_main, NULL},
-    {"import", import_main, NULL},
+    {"serve", app_serve_main, "the HTTP service alone", NULL},
+    {"work", app_work_main, "a worker pool alone", NULL},
+    {"submit", cli_submit_main, "submit a job; --watch shows its progress and results",
+     cli_submit_usage},
+    {"dataset", cli_dataset_main, "create, list or show data sets", cli_dataset_usage},
+    {"weights", cli_weights_main, "create, list or show pretrained weights", cli_weights_usage},
+    {"list", cli_list_main, "list jobs", cli_jobs_usage},
+    {"show", cli_show_main, "show a job with its trials", cli_jobs_usage},
+    {"cancel", cli_cancel_main, "cancel a job", cli_jobs_usage},
+    {"simulate", cli_simulate_main, "write simulated data to try things on", cli_simulate_usage},
+    {"migrate", app_migrate_main, "bring the database's schema up to date", NULL},
+    {"token", app_token_main, "create, list or revoke access tokens", app_token_usage},
+    {"routes", app_routes_main, "print the routes of the service", "usage: assayd routes\n"},
+    {"help", help_main, "this text; help ROLE: how that one is called", NULL},
+    {"version", version_main, "version and core build", "usage: assayd version\n"},
+    {"trial", trial_main, NULL, NULL},
+    {"import", import_main, NULL, NULL},
 };
+
+static const struct role *find_role(const char *name)
+{
+    for (size_t i = 0; i < sizeof ROLES / sizeof ROLES[0]; i++) {
+        if (strcmp(ROLES[i].name, name) == 0) {
+            return &ROLES[i];
+        }
+    }
+    return NULL;
+}
+
+static int help_of(const struct role *role)
+{
+    if (role->usage) {
+        (void)fputs(role->usage, stdout);
+        return APP_EXIT_OK;
+    }
+    (void)printf("usage: assayd %s [OPTIONS]    %s\n\noptions, as flag or in the environment:\n",
+                 role->name, role->does);
+    cfg_print_help(stdout);
+    return APP_EXIT_OK;
+}
 
 static int help_main(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
+    const struct role *role = argc > 0 ? find_role(argv[0]) : NULL;
+    if (role && role->does && role->main != help_main) {
+        return help_of(role);
+    }
+    if (argc > 0 && !role) {
+        (void)fprintf(stderr, "assayd: unknown role '%s'; see assayd help\n", argv[0]);
+        return APP_EXIT_USAGE;
+    }
     (void)puts("usage: assayd [OPTIONS]           database, service and workers in one\n"
                "       assayd ROLE [OPTIONS]\n\nroles:");
     for (size_t i = 0; i < sizeof ROLES / sizeof ROLES[0]; i++) {
@@ -61,7 +91,9 @@ static int help_main(int argc, char **argv)
             (void)printf("  %-9s %s\n", ROLES[i].name, ROLES[i].does);
         }
     }
-    (void)puts("\noptions of the daemon, as flag or in the environment:");
+    (void)puts("\nassayd help ROLE tells more. Commands speak to the server that --server URL or\n"
+               "ASSAY_SERVER names (http://127.0.0.1:8470), with the token in ASSAY_TOKEN.\n"
+               "\noptions of the daemon, as flag or in the environment:");
     cfg_print_help(stdout);
     return APP_EXIT_OK;
 }
@@ -72,6 +104,17 @@ static int version_main(int argc, char **argv)
     (void)argv;
     (void)printf("assayd %s core %s\n", APP_VERSION, nn_core_build_id);
     return APP_EXIT_OK;
+}
+
+/* "--help" or "-h" among the options, which "--" ends. */
+static bool asks_for_help(int argc, char *const *argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int app_main(int argc, char **argv)
@@ -86,10 +129,12 @@ int app_main(int argc, char **argv)
     if (strcmp(name, "--version") == 0) {
         return version_main(0, NULL);
     }
-    for (size_t i = 0; i < sizeof ROLES / sizeof ROLES[0]; i++) {
-        if (strcmp(ROLES[i].name, name) == 0) {
-            return ROLES[i].main(argc - 2, argv + 2);
-        }
+    const struct role *role = find_role(name);
+    if (role && role->does && asks_for_help(argc - 2, argv + 2)) {
+        return help_main(1, argv + 1);
+    }
+    if (role) {
+        return role->main(argc - 2, argv + 2);
     }
     if (strncmp(name, "--", 2) == 0) {
         return app_parent_main(argc - 1, argv + 1);

@@ -61,6 +61,7 @@ int app_parent_main(int argc, char **argv);
 int app_serve_main(int argc, char **argv);
 int app_work_main(int argc, char **argv);
 int app_migrate_main(int argc, char **argv);
+extern const char app_token_usage[];
 int app_token_main(int argc, char **argv);
 int app_routes_main(int argc, char **argv);
 

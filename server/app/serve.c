@@ -22,7 +22,13 @@
 #include "server/store/housekeeping.h"
 #include "server/store/migrate.h"
 
-enum { RETRY_MS = 500, CHECK_MS = 5000, HOUSEKEEPING_MS = 30000, SPARE_CONNECTIONS = 3 };
+enum {
+    RETRY_MS = 500,
+    ADDRESS_MARGIN_MS = 2000,
+    CHECK_MS = 5000,
+    HOUSEKEEPING_MS = 30000,
+    SPARE_CONNECTIONS = 3
+};
 
 struct serve {
     struct api_ctx api; /* first: handlers get a pointer to it */
@@ -113,7 +119,7 @@ static enum sv_status migrate(struct serve *serve, struct sv_error *err)
     while ((st = store_migrate(serve->store, &migrated, err)) == SV_ERR_DATABASE ||
            st == SV_ERR_OVERLOADED) {
         if (!told) {
-            log_event(&serve->app.log, SV_LOG_WARN, "waiting_for_database",
+            log_event(&serve->app.log, SV_LOG_INFO, "waiting_for_database",
                       LOG_TEXT("text", err->text));
         }
         told = true;
@@ -138,6 +144,28 @@ static enum sv_status open_changes(struct serve *serve, struct sv_error *err)
     return changes_create(&settings, &serve->changes, err);
 }
 
+/* A service that is ending keeps the address for a while; whoever keeps it longer is another. */
+static enum sv_status create_server(struct serve *serve, const struct http_settings *settings,
+                                    struct sv_error *err)
+{
+    int64_t wait_ms = serve->app.config.stop_seconds * 1000 + ADDRESS_MARGIN_MS;
+    int64_t until_ms = sv_clock_monotonic_ms() + wait_ms;
+    enum sv_status st;
+    bool told = false;
+    while ((st = http_server_create(settings, &serve->server, err)) == SV_ERR_CONFLICT &&
+           sv_clock_monotonic_ms() < until_ms) {
+        if (!told) {
+            log_event(&serve->app.log, SV_LOG_WARN, "address_in_use", LOG_TEXT("text", err->text),
+                      LOG_INT("gives_up_after_ms", wait_ms));
+        }
+        told = true;
+        if (wait_drain(serve, RETRY_MS)) {
+            break;
+        }
+    }
+    return st;
+}
+
 static enum sv_status open_server(struct serve *serve, struct sv_error *err)
 {
     struct http_settings settings = {
@@ -160,7 +188,7 @@ static enum sv_status open_server(struct serve *serve, struct sv_error *err)
                                   .config = &serve->app.config,
                                   .build = serve->build};
     settings.routes = api_routes(&settings.route_count);
-    enum sv_status st = http_server_create(&settings, &serve->server, err);
+    enum sv_status st = create_server(serve, &settings, err);
     serve->api.server = st == SV_OK ? serve->server : NULL;
     return st;
 }
@@ -215,6 +243,7 @@ static int exit_status(enum sv_status st)
     case SV_ERR_INVALID_PARAMETER:
         return APP_EXIT_USAGE;
     case SV_ERR_DRAINING:
+    case SV_ERR_CONFLICT: /* the address is another's: trying again would not help */
         return APP_EXIT_REFUSED;
     default:
         return APP_EXIT_FAILED;

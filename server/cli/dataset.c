@@ -9,7 +9,7 @@
 
 #include "server/cli/asset_internal.h"
 
-static const char USAGE[] =
+const char cli_dataset_usage[] =
     "usage: assayd dataset create --layout idx|archive|table|cmapss [--name NAME]\n"
     "                             [--classes A,B,...] [--table JSON] [--no-wait] [--server URL]\n"
     "                             FILES...\n"
@@ -76,7 +76,7 @@ static json_t *declare(const struct create *create, int n_files, char **files)
 static const char *const KEYS[] = {"number", "id", "name", "state", "class_count"};
 static const bool RIGHT[] = {true, false, false, false, true};
 static const struct cli_asset DATASETS = {
-    "data set is", "/v1/datasets", USAGE, KEYS, RIGHT, sizeof KEYS / sizeof KEYS[0]};
+    "data set is", "/v1/datasets", cli_dataset_usage, KEYS, RIGHT, sizeof KEYS / sizeof KEYS[0]};
 
 static int create_main(int argc, char **argv)
 {
@@ -86,11 +86,12 @@ static int create_main(int argc, char **argv)
         {"--name", &create.name, NULL},     {"--classes", &create.classes, NULL},
         {"--table", &create.table, NULL},   {"--no-wait", NULL, &create.no_wait},
     };
-    if (!cli_arguments(&argc, argv, options, sizeof options / sizeof options[0], USAGE)) {
+    if (!cli_arguments(&argc, argv, options, sizeof options / sizeof options[0],
+                       cli_dataset_usage)) {
         return CLI_EXIT_USAGE;
     }
     if (!create.layout || argc < 1 || argc > MAX_FILES) {
-        (void)fputs(USAGE, stderr);
+        (void)fputs(cli_dataset_usage, stderr);
         return CLI_EXIT_USAGE;
     }
     json_t *body = declare(&create, argc, argv);
@@ -111,6 +112,6 @@ int cli_dataset_main(int argc, char **argv)
     if (strcmp(verb, "list") == 0 || strcmp(verb, "show") == 0) {
         return cli_asset_look(&DATASETS, verb, argc - 1, argv + 1);
     }
-    (void)fputs(USAGE, stderr);
+    (void)fputs(cli_dataset_usage, stderr);
     return CLI_EXIT_USAGE;
 }

@@ -7,10 +7,10 @@
 
 #include "server/cli/cli_internal.h"
 
-static const char USAGE[] = "usage: assayd list [--server URL]\n"
-                            "       assayd show JOB [--server URL]\n"
-                            "       assayd cancel JOB [--server URL]\n"
-                            "       JOB is an id, or a number as list shows it.\n";
+const char cli_jobs_usage[] = "usage: assayd list [--server URL]\n"
+                              "       assayd show JOB [--server URL]\n"
+                              "       assayd cancel JOB [--server URL]\n"
+                              "       JOB is an id, or a number as list shows it.\n";
 
 static void print_jobs(const json_t *items)
 {
@@ -25,11 +25,11 @@ static struct cli_client *begin(int argc, char **argv, int n, int *out_status)
     const char *server = NULL;
     const struct cli_option options[] = {{"--server", &server, NULL}};
     *out_status = CLI_EXIT_USAGE;
-    if (!cli_arguments(&argc, argv, options, 1, USAGE)) {
+    if (!cli_arguments(&argc, argv, options, 1, cli_jobs_usage)) {
         return NULL;
     }
     if (argc != n || (n > 0 && strlen(argv[0]) > 64)) {
-        (void)fputs(USAGE, stderr);
+        (void)fputs(cli_jobs_usage, stderr);
         return NULL;
     }
     *out_status = CLI_EXIT_FAILED;
@@ -47,8 +47,8 @@ static bool job_path(struct cli_client *client, const char *name, const char *ve
         return true;
     }
     json_int_t number = strtoll(name, NULL, 10);
-    json_t *answer = cli_call(client, &(struct cli_request){.method = "GET",
-                                                            .path = "/v1/jobs?limit=500"});
+    json_t *answer =
+        cli_call(client, &(struct cli_request){.method = "GET", .path = "/v1/jobs?limit=500"});
     const json_t *items = json_object_get(answer, "items");
     const char *id = NULL;
     for (size_t i = 0; i < json_array_size(items) && !id; i++) {

@@ -10,7 +10,7 @@
 #include "core/data/simulate.h"
 #include "server/cli/cli_internal.h"
 
-static const char USAGE[] =
+const char cli_simulate_usage[] =
     "usage: assayd simulate turbofan DIRECTORY [--engines N] [--seed S]\n"
     "       writes train_FD.txt, test_FD.txt and RUL_FD.txt: runs to failure of simulated engines\n"
     "       in the columns of C-MAPSS (100 engines a file, seed 1 unless said otherwise);\n"
@@ -28,7 +28,7 @@ static bool read_number(const char *flag, const char *text, uint64_t *inout_valu
     bool digits = text[0] && text[strspn(text, "0123456789")] == '\0';
     unsigned long long value = digits ? strtoull(text, NULL, 10) : 0;
     if (!digits || errno == ERANGE) {
-        (void)fprintf(stderr, "assayd: %s takes a whole number\n%s", flag, USAGE);
+        (void)fprintf(stderr, "assayd: %s takes a whole number\n%s", flag, cli_simulate_usage);
         return false;
     }
     *inout_value = value;
@@ -44,11 +44,11 @@ int cli_simulate_main(int argc, char **argv)
     uint64_t engines = ENGINES;
     uint64_t seed = 1;
     struct nn_error err = {0};
-    if (!cli_arguments(&argc, argv, options, 2, USAGE)) {
+    if (!cli_arguments(&argc, argv, options, 2, cli_simulate_usage)) {
         return CLI_EXIT_USAGE;
     }
     if (argc != 2 || strcmp(argv[0], "turbofan") != 0) {
-        (void)fputs(USAGE, stderr);
+        (void)fputs(cli_simulate_usage, stderr);
         return CLI_EXIT_USAGE;
     }
     if (!read_number("--engines", engines_text, &engines) ||

@@ -11,7 +11,7 @@
 #include "server/base/ids.h"
 #include "server/cli/cli_internal.h"
 
-static const char USAGE[] =
+const char cli_submit_usage[] =
     "usage: assayd submit JOB.json [--watch] [--server URL]\n"
     "       JOB.json may be -; prints the job's id; with --watch also progress and results.\n"
     "       ASSAY_SERVER and ASSAY_TOKEN may stand in the environment.\n";
@@ -73,11 +73,11 @@ int cli_submit_main(int argc, char **argv)
     const char *server = NULL;
     bool watch = false;
     const struct cli_option options[] = {{"--server", &server, NULL}, {"--watch", NULL, &watch}};
-    if (!cli_arguments(&argc, argv, options, 2, USAGE)) {
+    if (!cli_arguments(&argc, argv, options, 2, cli_submit_usage)) {
         return CLI_EXIT_USAGE;
     }
     if (argc != 1) {
-        (void)fputs(USAGE, stderr);
+        (void)fputs(cli_submit_usage, stderr);
         return CLI_EXIT_USAGE;
     }
     json_t *job = read_job(argv[0]);

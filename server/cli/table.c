@@ -138,8 +138,8 @@ static char *seconds_cell(const json_t *value)
     return strdup(text);
 }
 
-/* The columns of a terminal's width: the headline metric, the same of the other parts, and their
- * losses. The rest is in the service's own table. New reference. */
+/* The columns of a terminal's width: the headline metric, the same of the other parts, their
+ * losses, and the job's own. The rest is in the service's own table. New reference. */
 static json_t *choose_metrics(const json_t *results)
 {
     const char *headline = json_string_value(json_object_get(results, "headline_metric"));
@@ -156,7 +156,29 @@ static json_t *choose_metrics(const json_t *results)
             }
         }
     }
+    const json_t *custom = json_object_get(results, "custom_metrics");
+    for (size_t i = 0; i < json_array_size(custom); i++) {
+        (void)json_array_append(chosen, json_array_get(custom, i));
+    }
     return chosen;
+}
+
+/* Why a metric has no value, below the table. */
+static void print_warnings(const json_t *items, FILE *out)
+{
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *trial = json_array_get(items, i);
+        const json_t *warnings = json_object_get(trial, "warnings");
+        for (size_t k = 0; k < json_array_size(warnings); k++) {
+            const json_t *warning = json_array_get(warnings, k);
+            const char *part = json_string_value(json_object_get(warning, "part"));
+            const char *metric = json_string_value(json_object_get(warning, "metric"));
+            const char *text = json_string_value(json_object_get(warning, "text"));
+            (void)fprintf(out, "trial %lld: %s_%s has no value: %s\n",
+                          (long long)json_integer_value(json_object_get(trial, "index")),
+                          part ? part : "", metric ? metric : "", text ? text : "");
+        }
+    }
 }
 
 static void add_head(struct grid *grid, const json_t *first, const json_t *metrics)
@@ -212,6 +234,7 @@ static void print_results(const json_t *results, FILE *out)
     if (right && !grid.failed) {
         right[0] = right[1 + parameters] = right[3 + parameters] = true;
         cli_table_print(out, (const char *const *)grid.cells, grid.n / n_columns, n_columns, right);
+        print_warnings(items, out);
     }
     free(right);
     grid_deinit(&grid);

@@ -7,7 +7,7 @@
 
 #include "server/cli/asset_internal.h"
 
-static const char USAGE[] =
+const char cli_weights_usage[] =
     "usage: assayd weights create [--name NAME] [--origin TEXT] [--url URL] [--licence TEXT]\n"
     "                             [--no-wait] [--server URL] FILE\n"
     "       assayd weights list [--server URL]\n"
@@ -18,7 +18,7 @@ static const char USAGE[] =
 static const char *const KEYS[] = {"number", "id", "name", "state", "format", "element_count"};
 static const bool RIGHT[] = {true, false, false, false, false, true};
 static const struct cli_asset WEIGHTS = {
-    "weights are", "/v1/weights", USAGE, KEYS, RIGHT, sizeof KEYS / sizeof KEYS[0]};
+    "weights are", "/v1/weights", cli_weights_usage, KEYS, RIGHT, sizeof KEYS / sizeof KEYS[0]};
 
 static int create_main(int argc, char **argv)
 {
@@ -28,11 +28,12 @@ static int create_main(int argc, char **argv)
         {"--server", &server, NULL}, {"--name", &name, NULL},       {"--origin", &origin, NULL},
         {"--url", &url, NULL},       {"--licence", &licence, NULL}, {"--no-wait", NULL, &no_wait},
     };
-    if (!cli_arguments(&argc, argv, options, sizeof options / sizeof options[0], USAGE)) {
+    if (!cli_arguments(&argc, argv, options, sizeof options / sizeof options[0],
+                       cli_weights_usage)) {
         return CLI_EXIT_USAGE;
     }
     if (argc != 1) {
-        (void)fputs(USAGE, stderr);
+        (void)fputs(cli_weights_usage, stderr);
         return CLI_EXIT_USAGE;
     }
     json_t *files = cli_asset_files(argc, argv);
@@ -58,6 +59,6 @@ int cli_weights_main(int argc, char **argv)
     if (strcmp(verb, "list") == 0 || strcmp(verb, "show") == 0) {
         return cli_asset_look(&WEIGHTS, verb, argc - 1, argv + 1);
     }
-    (void)fputs(USAGE, stderr);
+    (void)fputs(cli_weights_usage, stderr);
     return CLI_EXIT_USAGE;
 }

@@ -99,7 +99,8 @@ enum sv_status http_listen(struct http_server *server, struct sv_error *err)
     if (server->listen_fd < 0) {
         return sv_fail_parameter(err,
                                  failure == EADDRINUSE ? SV_ERR_CONFLICT : SV_ERR_INVALID_PARAMETER,
-                                 "listen", "cannot listen on %s: %s", text, strerror(failure));
+                                 "listen", "cannot listen on %s: %s%s", text, strerror(failure),
+                                 failure == EADDRINUSE ? "; ASSAY_LISTEN names another" : "");
     }
     server->port = socket_port(server->listen_fd);
     return SV_OK;

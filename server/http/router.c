@@ -26,7 +26,8 @@ static bool pattern_matches(const struct http_exchange *ex, const char *pattern,
     size_t i = 0;
     while (*pattern == '/' && pattern[1]) {
         size_t size = strcspn(pattern + 1, "/");
-        if (i == ex->segment_count || !segment_matches(pattern + 1, size, ex->segments[i], any_id)) {
+        if (i == ex->segment_count ||
+            !segment_matches(pattern + 1, size, ex->segments[i], any_id)) {
             return false;
         }
         i++;
@@ -96,7 +97,8 @@ static void allow_list(const struct http_exchange *ex, bool all, char *out, size
         bool found = all;
         for (size_t i = 0; i < ex->server->settings.route_count && !found; i++) {
             const struct http_route *route = &ex->server->settings.routes[i];
-            found = strcmp(route->method, ORDER[m]) == 0 && pattern_matches(ex, route->pattern, false);
+            found =
+                strcmp(route->method, ORDER[m]) == 0 && pattern_matches(ex, route->pattern, false);
         }
         if (found) {
             used += (size_t)snprintf(out + used, out_size - used, "%s%s, ", ORDER[m],

@@ -72,7 +72,7 @@ struct jobs_trial {
     json_t *resolved; /* see the file head */
     /* Steps it will train, by the shares of the split; the cut by class may round otherwise. */
     uint64_t total_steps;
-    char hash[65];    /* SHA-256 of the canonical text of `resolved` */
+    char hash[65]; /* SHA-256 of the canonical text of `resolved` */
 };
 
 /* Which network of the job starts from which weights. */
@@ -113,7 +113,8 @@ SV_MUST_CHECK enum sv_status jobs_resolve(json_t *submitted, const struct jobs_c
                                           struct sv_error *err);
 void jobs_plan_destroy(struct jobs_plan *plan);
 
-/* The answer of a dry run: {resolved, trials, trial_count, estimate, warnings}. NULL when out of memory. */
+/* The answer of a dry run: {resolved, trials, trial_count, estimate, warnings}. NULL when out of
+ * memory. */
 json_t *jobs_plan_encode(const struct jobs_plan *plan);
 
 /* JSON schemas of a job and of its PATCH as the field tables describe them, for the drift test of

@@ -19,7 +19,7 @@ struct jobs_kind {
     /* JSON object of values that stand where the job has none ("" for none); a network of the job
      * replaces that of the kind whole. */
     const char *defaults;
-    bool sequences; /* of data sets of sequences, else of images */
+    bool sequences;           /* of data sets of sequences, else of images */
     bool starts_from_weights; /* a job without them is warned of */
     /* The sweep of a job that names no parameters; of each axis, the field whose presence in the
      * job means that it wants no sweep over it. Ended by a NULL path. */

@@ -164,8 +164,8 @@ static enum sv_status find_dataset(struct making *m, struct sv_error *err)
 static enum sv_status check_start(struct making *m, const struct jobs_trial_spec *trial,
                                   const char *weights, struct sv_error *err)
 {
-    bool frozen = !json_is_string(trial->freeze) ||
-                  strcmp(json_string_value(trial->freeze), "none") != 0;
+    bool frozen =
+        !json_is_string(trial->freeze) || strcmp(json_string_value(trial->freeze), "none") != 0;
     if (!weights && frozen) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/weights",
                           "freeze needs weights: frozen layers would keep random ones");

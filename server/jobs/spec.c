@@ -125,6 +125,7 @@ static const struct jx_field LIMIT_FIELDS[] = {
     {.name = "network",                                                                            \
      .type = JX_ANY,                                                                               \
      .offset = OFFSET(network),                                                                    \
+     .ref = "#/components/schemas/Network",                                                        \
      .doc = "a template by name with its parameters, or layers and connections"},                  \
         {.name = "freeze",                                                                         \
          .type = JX_ANY,                                                                           \

@@ -56,6 +56,26 @@ static void read_task(struct sql_reader *r, void *row)
     *out = sql_read_text(r);
 }
 
+/* SV_ERR_NOT_FOUND with the parts that there are. */
+static enum sv_status say_parts(struct store *store, const char *trial_id, const char *part,
+                                struct store_memory *memory, struct sv_error *err)
+{
+    static const struct store_shape SHAPE = {sizeof(const char *), read_task};
+    struct sql_params params = {0};
+    const char *parts = NULL;
+    sql_text(&params, trial_id);
+    enum sv_status st = store_read_row(store,
+                                       "select coalesce(string_agg(part, ', ' order by " PART_ORDER(
+                                           "part") "), '') from"
+                                                   " evaluation where trial_id = $1",
+                                       &params, &SHAPE, "trial", memory, (void *)&parts, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    return sv_fail(err, SV_ERR_NOT_FOUND, "the %s part has not been evaluated; %s%s", part,
+                   parts[0] ? "evaluated are: " : "no part has", parts);
+}
+
 enum sv_status store_evaluation_task(struct store *store, const struct store_scope *scope,
                                      const char *trial_id, const char *part,
                                      struct store_memory *memory, const char **out_task,
@@ -69,11 +89,11 @@ enum sv_status store_evaluation_task(struct store *store, const struct store_sco
     }
     sql_text(&params, trial_id);
     sql_text(&params, part);
-    return store_read_row(store,
-                          "select coalesce(document ->> 'task', 'classification') from evaluation"
-                          " where trial_id = $1 and part = $2",
-                          &params, &SHAPE, "evaluation: the part has not been evaluated", memory,
-                          (void *)out_task, err);
+    st = store_read_row(store,
+                        "select coalesce(document ->> 'task', 'classification') from evaluation"
+                        " where trial_id = $1 and part = $2",
+                        &params, &SHAPE, "evaluation", memory, (void *)out_task, err);
+    return st == SV_ERR_NOT_FOUND ? say_parts(store, trial_id, part, memory, err) : st;
 }
 
 static void read_confusion(struct sql_reader *r, void *row)
@@ -171,6 +191,41 @@ enum sv_status store_results_list(struct store *store, const struct store_scope 
     }
     if (st == SV_OK) {
         *out_list = (struct store_result_list){found.rows, found.n, found.next};
+    }
+    return st;
+}
+
+static void read_failed(struct sql_reader *r, void *row)
+{
+    struct store_failed_metric *out = row;
+    sql_read_id(r, out->trial_id);
+    out->part = sql_read_text(r);
+    out->metric = sql_read_text(r);
+    out->text = sql_read_text(r);
+}
+
+enum sv_status store_failed_metrics_list(struct store *store, const struct store_scope *scope,
+                                         const char *job_id, const char *trial_id,
+                                         struct store_memory *memory,
+                                         struct store_failed_metric_list *out_list,
+                                         struct sv_error *err)
+{
+    static const struct store_shape SHAPE = {sizeof(struct store_failed_metric), read_failed};
+    struct sql_params params = {0};
+    struct store_rows found;
+    sql_text(&params, job_id);
+    sql_text_or_null(&params, trial_id ? trial_id : "");
+    sql_text(&params, scope->project_id);
+    enum sv_status st = store_read_rows(
+        store,
+        "select t.id, e.part, m.item ->> 'name', m.item ->> 'error' from trial t join evaluation e"
+        " on e.trial_id = t.id cross join lateral json_array_elements(e.document ->"
+        " 'custom_metrics') with ordinality as m (item, place) where t.job_id = $1 and"
+        " ($2::uuid is null or t.id = $2) and t.project_id = $3 and m.item ->> 'error' is not null"
+        " order by t.idx, " PART_ORDER("e.part") ", m.place",
+        &params, &SHAPE, memory, &found, err);
+    if (st == SV_OK) {
+        *out_list = (struct store_failed_metric_list){found.rows, found.n};
     }
     return st;
 }

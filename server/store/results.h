@@ -107,6 +107,21 @@ store_results_list(struct store *store, const struct store_scope *scope,
                    struct store_memory *memory, struct store_result_list *out_list,
                    struct sv_error *err);
 
+/* A metric of the job's own that gave no value on a part of a trial. */
+struct store_failed_metric {
+    char trial_id[SV_ID_SIZE];
+    const char *part, *metric, *text;
+};
+struct store_failed_metric_list {
+    struct store_failed_metric *rows; /* by trial, part and place in the job */
+    size_t n;
+};
+/* Of one trial, or, with trial_id NULL, of all trials of a job. Nothing for what does not exist. */
+SV_MUST_CHECK enum sv_status
+store_failed_metrics_list(struct store *store, const struct store_scope *scope, const char *job_id,
+                          const char *trial_id, struct store_memory *memory,
+                          struct store_failed_metric_list *out_list, struct sv_error *err);
+
 struct store_artefact {
     char id[SV_ID_SIZE];
     const char *kind, *media_type, *detail; /* detail: JSON or NULL */

@@ -23,6 +23,7 @@ static void on_started(void *ctx, const struct nn_training_start *start)
                    json_pack("{s:I, s:I, s:b}", "step", (json_int_t)start->step, "total_steps",
                              (json_int_t)start->total_steps, "bits_may_differ",
                              start->bits_may_differ));
+    trial_tell_start(ctx, start);
 }
 
 static void on_points(void *ctx, const struct nn_point *points, size_t n)
@@ -43,6 +44,7 @@ static void on_points(void *ctx, const struct nn_point *points, size_t n)
         free(rows);
         trial_say_bytes_take(ctx, WIRE_POINTS, bytes, size);
     }
+    trial_tell_points(ctx, points, n);
 }
 
 static void on_progress(void *ctx, const struct nn_training_progress *progress)
@@ -51,6 +53,7 @@ static void on_progress(void *ctx, const struct nn_training_progress *progress)
                    json_pack("{s:I, s:I, s:I, s:s}", "step", (json_int_t)progress->step,
                              "total_steps", (json_int_t)progress->total_steps, "epoch",
                              (json_int_t)progress->epoch, "phase", progress->phase));
+    trial_tell_progress(ctx, progress);
 }
 
 static void on_checkpoint(void *ctx, const struct nn_checkpoint_notice *notice)
@@ -135,6 +138,7 @@ static int train(struct trial_link *link, const struct trial_start *start)
     enum nn_status status = trial_ground_create(link, start, &ground, &err);
     if (status == NN_OK) {
         link->threads = start->threads;
+        link->story.start = start;
         trial_ground_setup(start, &ground, &setup);
         status = run(link, &setup, &result, &err);
     }
@@ -144,18 +148,19 @@ static int train(struct trial_link *link, const struct trial_start *start)
                                                          .epoch = result->epoch,
                                                          .phase = ""});
     }
+    bool evaluated = result && result->outcome != NN_TRAINING_PAUSED;
+    if (evaluated && (status == NN_OK || status == NN_ERR_DIVERGED)) {
+        trial_say_results(link, start, result, &ground);
+    }
+    if (evaluated && status == NN_OK) {
+        trial_say_explanations(link, start, result, &ground);
+    }
+    trial_tell_end(link, status, result, &err);
     if (status == NN_ERR_CANCELLED) {
         say_done(link, "cancelled", NULL);
-    } else if (status == NN_ERR_DIVERGED && result) {
-        trial_say_results(link, start, result, &ground);
-        exit_status = trial_say_failed(link, status, &err);
     } else if (status != NN_OK) {
         exit_status = trial_say_failed(link, status, &err);
     } else {
-        if (result->outcome != NN_TRAINING_PAUSED) {
-            trial_say_results(link, start, result, &ground);
-            trial_say_explanations(link, start, result, &ground);
-        }
         say_done(link, nn_training_outcome_text(result->outcome), result);
     }
     nn_training_result_destroy(result);

@@ -17,12 +17,23 @@
 #include "server/trial/trial.h"
 #include "server/wire/wire.h"
 
+struct trial_start;
+/* What the log has been told of a run so far. */
+struct trial_story {
+    const struct trial_start *start;
+    uint64_t total_steps, step, next_step, epoch; /* next_step: the first to be told of again */
+    double training_loss, loss, measure;          /* the last ones; NaN: none. Validation's */
+    const char *measure_name;                     /* static; NULL: none yet */
+    bool validates;
+};
+
 /* The link to the supervisor; confined to the main thread. When the supervisor is gone the process
  * ends at once, from within any of these calls: there is nobody to work for. */
 struct trial_link {
     struct wire_channel *channel;
     bool stop, pause, cancel; /* wishes so far */
     size_t threads;           /* wanted; 0: nothing said */
+    struct trial_story story;
 };
 
 /* Limits and filters this process by its arguments, opens the link, waits for the start record.
@@ -109,6 +120,14 @@ void trial_ground_destroy(struct trial_ground *ground);
 /* The setup of a run on it; borrows both. */
 void trial_ground_setup(const struct trial_start *start, const struct trial_ground *ground,
                         struct nn_training_setup *setup);
+
+/* Lines of the log. story.start must be set before the first. */
+void trial_tell_start(struct trial_link *link, const struct nn_training_start *at);
+void trial_tell_points(struct trial_link *link, const struct nn_point *points, size_t n);
+void trial_tell_progress(struct trial_link *link, const struct nn_training_progress *progress);
+/* result: NULL without one. */
+void trial_tell_end(struct trial_link *link, enum nn_status status,
+                    const struct nn_training_result *result, const struct nn_error *err);
 
 /* Sends evaluations, predictions, artefacts of a finished run. */
 void trial_say_results(struct trial_link *link, const struct trial_start *start,

@@ -366,7 +366,10 @@ static bool register_instance(struct keeper *keeper)
                       LOG_INT("taken_back", reaped));
             return true;
         }
-        if (!told) {
+        if (!told && st == SV_ERR_WRONG_STATE) { /* as at every first start */
+            log_event(worker->log, SV_LOG_INFO, "waiting_for_schema",
+                      LOG_TEXT("text", "the service brings it up to date"));
+        } else if (!told) {
             log_event(worker->log, SV_LOG_WARN, "waiting_for_database",
                       LOG_TEXT("code", sv_status_slug(st)), LOG_TEXT("text", err.text));
         }

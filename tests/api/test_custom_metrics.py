@@ -78,7 +78,7 @@ def test_they_are_columns_of_the_results(daemon, measured):
     assert row["test_own_accuracy"]["value"] == row["test_accuracy"]["value"]
     assert row["validation_log_loss"]["n"] == 120
     assert row["test_no_number"]["value"] == "NaN"
-    assert not {"test_broken", "test_endless", "train_own_accuracy"} & set(results["metrics"])
+    assert not {"train_own_accuracy", "train_broken"} & set(results["metrics"])
     assert results["groups"][0]["metrics"]["test_no_number"]["mean"] is None
     text = daemon.request("GET", f"/v1/jobs/{job['id']}/results", headers={"Accept": "text/csv"}).text
     assert "test_log_loss" in text.splitlines()[0]
@@ -106,3 +106,18 @@ def test_the_number_of_them_is_limited(daemon, dataset):
     many = [{"name": f"m{i}", "lua": "return 1"} for i in range(17)]
     daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/evaluation/custom_metrics",
                    json=spec(dataset, evaluation={"custom_metrics": many}))
+
+
+def test_one_that_failed_keeps_its_column_and_says_why(daemon, measured):
+    job, trial = measured
+    results = daemon.get(f"/v1/jobs/{job['id']}/results")
+    [row] = results["items"]
+    assert {"validation_broken", "test_broken", "test_endless"} <= set(results["metrics"]) & set(results["custom_metrics"])
+    assert row["metrics"]["test_broken"] is None and row["metrics"]["validation_endless"] is None
+    assert {(w["part"], w["metric"]) for w in row["warnings"]} == {
+        (part, metric) for part in ("validation", "test") for metric in ("broken", "endless", "greedy")}
+    assert all(w["text"] == "line 2: attempt to perform arithmetic on a nil value (global 'nothing')"
+               for w in row["warnings"] if w["metric"] == "broken")
+    assert daemon.get(f"/v1/trials/{trial['id']}")["warnings"] == row["warnings"]
+    text = daemon.request("GET", f"/v1/jobs/{job['id']}/results", headers={"Accept": "text/csv"}).text
+    assert "test_broken" in text.splitlines()[0]

@@ -31,6 +31,42 @@ def test_equal_trials_have_equal_hashes_in_plan_and_store(daemon, dataset, finis
     assert [t["hash"] for t in plan["trials"]] == [t["hash"] for t in finished[1]]
 
 
+def test_progress_has_a_whole_from_the_start(daemon, dataset):
+    """Also while no trial has begun: the steps of all trials are planned."""
+    made = daemon.submit(spec(dataset, name="planned", seeds=[1, 2]))
+    assert made["steps"]["total"] == 6 * 18 and made["steps"]["done"] == 0 and made["progress"] == 0
+    assert all(t["total_steps"] == 18 for t in daemon.trials(made["id"]))
+    daemon.post(f"/v1/jobs/{made['id']}/cancel")
+    daemon.wait_job(made["id"])
+
+
+def test_a_job_on_a_set_that_is_not_ready_says_how_to_wait(daemon):
+    made = daemon.post("/v1/datasets", {"name": "half there", "layout": "idx", "files": [
+        {"name": "a-images-idx3-ubyte", "size": 100}, {"name": "a-labels-idx1-ubyte", "size": 100}]}, status=(201,))
+    assert made["kind"] == "image_classification"
+    refused = daemon.refused("POST", "/v1/jobs", 409, "wrong_state", "/dataset", json=spec(made))
+    assert refused["detail"] == "the data set is uploading, not ready: upload the rest of its files"
+
+
+def test_transfer_without_weights_is_warned_of(daemon, dataset):
+    job = spec(dataset, kind="transfer_learning", network={"name": "simple_cnn"})
+    plan = daemon.post("/v1/jobs?dry_run=true", job, status=(200,))
+    assert [w["pointer"] for w in plan["warnings"]] == ["/weights"]
+    assert daemon.post("/v1/jobs?dry_run=true", spec(dataset), status=(200,))["warnings"] == []
+    daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/weights", json={**job, "freeze": "all_but_head"})
+
+
+def test_ids_that_are_none_and_parts_that_are_not_there(daemon, finished):
+    assert "\"2\" is no id" in daemon.refused("GET", "/v1/jobs/2", 404, "not_found")["detail"]
+    assert "\"2\" is no id" in daemon.refused("POST", "/v1/trials/2/stop", 404, "not_found")["detail"]
+    trial = daemon.submit(spec({"id": finished[0]["dataset"]["id"]}, split={"train": 1}, training={
+        "epochs": 1, "batch_size": 32, "solver": "sgdm"}))
+    [trial] = daemon.wait_job(trial["id"])
+    for what in ("confusion-matrix", "predictions"):
+        refused = daemon.refused("GET", f"/v1/trials/{trial['id']}/{what}", 404, "not_found")
+        assert refused["detail"] == "the validation part has not been evaluated; evaluated are: train, test", refused
+
+
 def test_the_created_answer_says_where(daemon, dataset):
     answer = daemon.request("POST", "/v1/jobs", json=spec(dataset, name="where"))
     assert answer.status_code == 201 and answer.headers["Location"] == f"/v1/jobs/{answer.json()['id']}"

@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import re
 import struct
 
 import numpy as np
@@ -157,6 +158,11 @@ def test_the_log(daemon, finished):
                        "select id, 1000 + g, fence, project_id, 'info', 'line ' || g from trial, generate_series(1, 5) g "
                        "where id = %s", (trial["id"],))
     lines = daemon.get(f"/v1/trials/{trial['id']}/log")["items"]
+    told = [line["text"] for line in lines[:-5]]
+    assert re.fullmatch(r"starts: core .+, instruction set \w+, \d+ threads, 18 steps in 2 epochs", told[0]), told
+    assert any(re.fullmatch(r"step 18 of 18: training loss \S+, validation loss \S+, accuracy \S+", t) for t in told), told
+    assert any(t.startswith("test part: 100 samples, loss ") for t in told), told
+    assert re.fullmatch(r"completed after step 18 of 18, in \S+ s", told[-1]), told
     assert [line["text"] for line in lines[-5:]] == [f"line {g}" for g in range(1, 6)]
     paged, cursor = [], ""
     while cursor is not None:

@@ -15,7 +15,7 @@ TRAIN = b"unit,cycle,a,b\r\n1,1,5,3\r\n1,2,6,3\r\n1,3,,3\r\n2,1,7,3\r\n2,2,x,3\r
 
 
 def make(daemon, name, files, layout="table", **fields):
-    return daemon.create_dataset(files, layout, name=name, kind="sequences", **fields)
+    return daemon.create_dataset(files, layout, name=name, **fields)  # the kind is that of the layout
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +122,9 @@ def test_what_needs_pictures_says_so(daemon):
 def test_the_command_line_makes_one(daemon, tmp_path):
     env = {**os.environ, "ASSAY_SERVER": daemon.url}
     assayd = assay.BINARY
-    subprocess.run([assayd, "simulate", "turbofan", str(tmp_path), "--engines", "3", "--seed", "5"], check=True)
-    files = [str(tmp_path / name) for name in ("train_FD.txt", "test_FD.txt", "RUL_FD.txt")]
+    place = tmp_path / "made by it"
+    subprocess.run([assayd, "simulate", "turbofan", str(place), "--engines", "3", "--seed", "5"], check=True)
+    files = [str(place / name) for name in ("train_FD.txt", "test_FD.txt", "RUL_FD.txt")]
     done = subprocess.run([assayd, "dataset", "create", "--layout", "cmapss", "--name", "simulated", *files],
                           env=env, check=True, capture_output=True, text=True)
     made = daemon.get(f"/v1/datasets/{done.stdout.strip()}")

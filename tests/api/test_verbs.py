@@ -96,7 +96,15 @@ def test_bulk_has_a_result_for_each(daemon, dataset, finished):
     results = daemon.post("/v1/jobs/bulk", {"action": "cancel", "ids": [job["id"], finished[0]["id"], UNKNOWN_ID, "x"]})["results"]
     assert [r["status"] for r in results] == [200, 409, 404, 404]
     assert [r["code"] for r in results] == [None, "wrong_state", "not_found", "not_found"]
+    assert [r["applied"] for r in results] == [True, False, False, False]
     daemon.wait_job(job["id"])
+    for action, changes in (("cancel", False), ("archive", True), ("archive", False), ("unarchive", True),
+                            ("pause", True), ("pause", False), ("resume", True), ("resume", False)):
+        [row] = daemon.post("/v1/jobs/bulk", {"action": action, "ids": [job["id"]]})["results"]
+        assert (row["status"], row["applied"]) == (200, changes), (action, row)
+    refused = daemon.refused("POST", "/v1/jobs/bulk", 422, "invalid_field", "/action",
+                             json={"action": "explode", "ids": [job["id"]]})
+    assert all(action in refused["detail"] for action in ("pause", "resume", "stop", "cancel", "restart", "unarchive"))
 
 
 def test_bulk_by_a_filter(daemon, dataset):
@@ -127,6 +135,9 @@ def test_a_failed_trial_says_why(daemon, dataset):
     [trial] = daemon.wait_job(job["id"])
     assert trial["state"] == "failed" and trial["error"]["class"] == "diverged"
     assert "diverged" in trial["explanation"].lower()
+    log = daemon.get(f"/v1/trials/{trial['id']}/log")["items"]
+    assert log[0]["text"].startswith("starts: core ") and log[-1]["level"] == "error"
+    assert "no longer finite" in log[-1]["text"], log
     listed = daemon.get(f"/v1/jobs/{job['id']}/trials?error_class=diverged")["items"]
     assert [t["id"] for t in listed] == [trial["id"]]
     assert daemon.get(f"/v1/jobs/{job['id']}")["state"] == "failed"

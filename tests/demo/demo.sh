@@ -41,7 +41,7 @@ daemon_pid() {
 
 # The id of the newest ready set of that name.
 ready_set() {
-    "$assayd" dataset list --server "$url" | awk -v name="$1" '$3 == name && $4 == "ready" { print $2; exit }'
+    "$assayd" dataset list --server "$url" | awk -v name="$1" '$3 == name && $4 == "ready" && !n++ { print $2 }'
 }
 
 echo "this takes a few minutes on two cores: the import some seconds, the three trials the rest"

@@ -146,8 +146,7 @@ class Daemon:
     def create_dataset(self, files, layout, name="set", wait=True, **extra):
         """files: {name: bytes}. Returns the data set once it is ready or refused."""
         declared = [{"name": n, "size": len(b)} for n, b in files.items()]
-        made = self.post("/v1/datasets", {"name": name, "kind": "image_classification", "layout": layout,
-                                          "files": declared, **extra})
+        made = self.post("/v1/datasets", {"name": name, "layout": layout, "files": declared, **extra})
         for file_name, content in files.items():
             answer = self.request("PUT", f"/v1/datasets/{made['id']}/files/{file_name}", data=content,
                                   headers={"Content-Type": "application/octet-stream"})

@@ -77,6 +77,29 @@ static void sizes_are_null_without_a_data_set(void **state)
     json_decref(spec);
 }
 
+/* A description shows a template's parameters together: so they are taken back, and so is all that
+ * it shows. */
+static void what_is_shown_is_taken_back(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"{'name': 'simple_cnn', 'filters': 4}",
+                                        "{'name': 'simple_cnn', 'parameters': {'filters': 4}}",
+                                        NULL};
+    json_t *first = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        json_t *spec = texts[i] ? test_json(texts[i]) : json_deep_copy(first);
+        struct nn_description *description = NULL;
+        assert_int_equal(nn_description_parse(spec, &description, NULL), NN_OK);
+        json_t *shown = nn_description_json(description);
+        assert_true(!first || json_equal(first, shown));
+        first = first ? first : json_incref(shown);
+        json_decref(shown);
+        nn_description_destroy(description);
+        json_decref(spec);
+    }
+    json_decref(first);
+}
+
 /* ---- mistakes ---- */
 
 #define IN     "{'name': 'in', 'kind': 'image_input'}"
@@ -98,7 +121,15 @@ static const struct mistake MISTAKES[] = {
     {"[]", NULL, "", "neither a name nor layers", NULL},
     {"{'name': 'simple_cn'}", NULL, "/name", "no network called", "did you mean \"simple_cnn\""},
     {"{'name': 'vgg'}", NULL, "/name", "no network called", "lists the names"},
-    {"{'name': 'simple_cnn', 'filter': 3}", NULL, "/filter", "did you mean \"filters\"", NULL},
+    {"{'name': 'simple_cnn', 'filter': 3}", NULL, "/filter", "did you mean \"filters\"",
+     "its parameters are"},
+    {"{'name': 'simple_cnn', 'parameters': {'filter': 3}}", NULL, "/parameters/filter",
+     "did you mean \"filters\"", "its parameters are"},
+    {"{'name': 'simple_cnn', 'parameters': {'filters': 0}}", NULL, "/parameters/filters",
+     "filters must be", NULL},
+    {"{'name': 'simple_cnn', 'parameters': {}, 'filters': 3}", NULL, "/filters", "unknown field",
+     NULL},
+    {"{'name': 'simple_cnn', 'parameters': 3}", NULL, "/parameters", "object", NULL},
     {"{'name': 'simple_cnn', 'filters': 0}", NULL, "/filters", "from 1 to 4096", NULL},
     {"{'name': 'simple_cnn', 'filters': 2.5}", NULL, "/filters", "an integer", NULL},
     {"{'name': 'simple_cnn', 'kernel': 29}", "conv1", "", "does not fit the 28x28 image",
@@ -564,6 +595,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_report_says_what_can_be_counted_by_hand),
         cmocka_unit_test(sizes_are_null_without_a_data_set),
+        cmocka_unit_test(what_is_shown_is_taken_back),
         cmocka_unit_test(mistakes_are_found_and_named),
         cmocka_unit_test(a_softmax_over_one_class_is_refused),
         cmocka_unit_test(all_issues_come_at_once),

@@ -246,7 +246,8 @@ static void watch_judges_by_the_trials(void **state)
         script_start(&script, scripts[i], 1);
         (void)snprintf(server, sizeof server, "http://127.0.0.1:%d", script.port);
         struct cli_client *client = cli_client_create(server);
-        assert_int_equal(cli_watch(client, "abc", CLI_AWAY_MS), i == 0 ? CLI_EXIT_OK : CLI_EXIT_FAILED);
+        assert_int_equal(cli_watch(client, "abc", CLI_AWAY_MS),
+                         i == 0 ? CLI_EXIT_OK : CLI_EXIT_FAILED);
         cli_client_destroy(client);
         script_end(&script);
     }

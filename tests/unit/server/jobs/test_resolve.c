@@ -113,6 +113,24 @@ static void the_shortest_job_compares_three_solvers(void **state)
     jobs_plan_destroy(plan);
 }
 
+/* A trial's network as it is shown can be sent: it makes the same trial. */
+static void a_resolved_network_can_be_sent_back(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = resolve("{" MINIMAL ", 'training': {'solver': 'adam'}}");
+    json_t *submitted = job("{" MINIMAL ", 'training': {'solver': 'adam'}}");
+    json_t *network = json_object_get(plan->trials[0].resolved, "network");
+    struct jobs_plan *again = NULL;
+    json_t *issues = NULL;
+    struct sv_error err = {0};
+    assert_int_equal(json_object_set(submitted, "network", network), 0);
+    assert_int_equal(jobs_resolve(submitted, &context, &again, &issues, &err), SV_OK);
+    assert_string_equal(again->trials[0].hash, plan->trials[0].hash);
+    json_decref(submitted);
+    jobs_plan_destroy(again);
+    jobs_plan_destroy(plan);
+}
+
 /* So that a job's progress has a whole from the start. */
 static void steps_are_planned_from_the_shares(void **state)
 {
@@ -681,6 +699,7 @@ int main(void)
         cmocka_unit_test(a_regression_keeps_what_the_job_says),
         cmocka_unit_test(refusals_of_regressions_name_their_field),
         cmocka_unit_test(the_shortest_job_compares_three_solvers),
+        cmocka_unit_test(a_resolved_network_can_be_sent_back),
         cmocka_unit_test(steps_are_planned_from_the_shares),
         cmocka_unit_test(a_fixed_solver_makes_one_trial),
         cmocka_unit_test(an_own_validation_part_is_not_cut),

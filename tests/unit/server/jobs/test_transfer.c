@@ -164,10 +164,10 @@ static void each_network_has_its_own_weights(void **state)
 static void what_is_frozen_can_be_swept(void **state)
 {
     (void)state;
-    struct jobs_plan *plan = resolve(
-        "{" TRANSFER ", 'network': {'name': 'mobilenet_v2', 'size': 0}, 'weights': '" FITS
-        "', 'search': {'parameters': {'freeze': ['none', 'all_but_head',"
-        " {'up_to': 'classifier.0'}]}}}");
+    struct jobs_plan *plan =
+        resolve("{" TRANSFER ", 'network': {'name': 'mobilenet_v2', 'size': 0}, 'weights': '" FITS
+                "', 'search': {'parameters': {'freeze': ['none', 'all_but_head',"
+                " {'up_to': 'classifier.0'}]}}}");
     assert_int_equal(plan->trial_count, 3);
     assert_false(plan->without_weights);
     assert_string_equal(text_at(plan->trials[1].resolved, "freeze"), "all_but_head");
@@ -216,7 +216,8 @@ static const struct refusal {
     {"{" MINIMAL ", 'freeze': {'up_to': 3}}", "/freeze/up_to", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'freeze': {'up_to': 'relu9'}}", "/freeze/up_to", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'freeze': {'up_to': 'fc'}}", "/freeze/up_to", SV_ERR_INVALID_FIELD},
-    {"{" TRANSFER ", 'network': {'name': 'simple_cnn'}, 'freeze': 'all_but_head'}", "/weights", SV_ERR_INVALID_FIELD},
+    {"{" TRANSFER ", 'network': {'name': 'simple_cnn'}, 'freeze': 'all_but_head'}", "/weights",
+     SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'freeze': {'up_to': 'relu1'}}", "/weights", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'augmentation': {'rotation_degrees': 3}}", "/augmentation/rotation_degrees",
      SV_ERR_UNKNOWN_FIELD},

@@ -1,0 +1,91 @@
+"""The command line as a person meets it: help, numbers instead of ids, reasons; a port that is taken."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+from assay import BINARY
+from conftest import long_job, spec
+
+
+def run(*arguments, server=None, **options):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("ASSAY_")}
+    env.update(options, **({"ASSAY_SERVER": server} if server else {}))
+    return subprocess.run([BINARY, *map(str, arguments)], env=env, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("role", ["serve", "work", "submit", "dataset", "weights", "list", "show", "cancel", "simulate",
+                                  "migrate", "token", "routes", "version"])
+def test_every_command_has_its_help(role):
+    asked = run("help", role)
+    assert asked.returncode == 0 and asked.stdout.startswith("usage: assayd ") and role in asked.stdout, asked
+    for flag in ("--help", "-h"):
+        flagged = run(role, flag)
+        assert (flagged.returncode, flagged.stdout) == (0, asked.stdout), flagged
+    assert asked.stdout != run("help").stdout
+
+
+def test_help_names_the_environment():
+    text = run("help").stdout
+    assert "ASSAY_SERVER" in text and "ASSAY_TOKEN" in text and "--server" in text
+    assert run("help", "sumbit").returncode == 2
+    assert run("submit", "--watcg").returncode == 2
+
+
+def test_a_job_by_its_number(daemon, finished):
+    job = finished[0]
+    by_id, by_number = (run("show", name, server=daemon.url) for name in (job["id"], job["number"]))
+    assert by_id.returncode == 0 and by_id.stdout == by_number.stdout and "completed" in by_id.stdout
+    missing = run("show", 999999, server=daemon.url)
+    assert missing.returncode == 1 and "number 999999" in missing.stderr
+
+
+def test_cancel_prints_what_it_did(daemon, dataset):
+    job = daemon.submit(long_job(dataset))
+    daemon.post(f"/v1/jobs/{job['id']}/pause")
+    done = run("cancel", job["number"], server=daemon.url)
+    assert done.returncode == 0 and "cancelled" in done.stdout and "the job is " in done.stdout, done
+    daemon.wait_job(job["id"])
+
+
+def test_issues_of_a_network_are_told_once_and_whole(daemon, dataset, tmp_path):
+    job = tmp_path / "job.json"
+    job.write_text('{"kind": "solver_comparison", "dataset": "%s", "network": {"layers": [{"name": "in", "kind": "image_input"}, '
+                   '{"name": "c", "kind": "convolution", "filters": 2, "kernel": 99}, {"name": "fc", "kind": "fully_connected"}, '
+                   '{"name": "sm", "kind": "softmax"}]}}' % dataset["id"])
+    told = run("submit", job, server=daemon.url)
+    assert told.returncode == 1 and told.stdout == ""
+    first, *issues = told.stderr.splitlines()
+    assert first == "assayd: 422 invalid_network:"
+    assert issues and issues[0].startswith('  error at /network/layers/1') and 'layer "c": ' in issues[0]
+    assert len(set(issues)) == len(issues) and "; " in issues[0], issues
+
+
+def test_what_cannot_be_read_says_why(daemon, tmp_path):
+    assert "No such file" in run("submit", tmp_path / "none.json", server=daemon.url).stderr
+    assert "No such file" in run("dataset", "create", "--layout", "archive", tmp_path / "none.zip", server=daemon.url).stderr
+    assert "it is no file" in run("dataset", "create", "--layout", "archive", tmp_path, server=daemon.url).stderr
+
+
+def test_own_metrics_stand_in_the_table(daemon, dataset, tmp_path):
+    job = daemon.submit(spec(dataset, training={"epochs": 1, "batch_size": 32, "solver": "sgdm"}, evaluation={
+        "custom_metrics": [{"name": "seven", "lua": "return 7"}, {"name": "broken", "lua": "return nothing + 1"}]}))
+    daemon.wait_job(job["id"])
+    shown = run("show", job["id"], server=daemon.url).stdout
+    assert "validation_seven" in shown and "7.0000" in shown and "test_broken" in shown
+    assert "trial 1: test_broken has no value: line 1: " in shown
+
+
+def test_a_port_that_is_taken_ends_the_daemon(daemon):
+    place = pathlib.Path(tempfile.mkdtemp(prefix="assay-", dir="/tmp"))
+    place.chmod(0o755)
+    try:
+        ended = run(ASSAY_DATA_DIR=str(place / "data"), ASSAY_LISTEN=daemon.host, ASSAY_STOP_SECONDS="0")
+        assert ended.returncode not in (0, 2), ended.returncode
+        assert "Address already in use" in ended.stderr
+        assert ended.stderr.count(" start_failed ") == 1, ended.stderr
+        assert "FATAL" not in ended.stderr and "misses migrations" not in ended.stderr, ended.stderr
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
