@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from conftest import ROOT, SPEC, UNKNOWN_ID
 from assay import BINARY
+from test_explanations import job_of, run
 
 GETS = sorted(path for path, item in SPEC["paths"].items() if "get" in item)
 
@@ -41,10 +42,25 @@ def test_routes_are_the_paths_of_the_description():
     assert set(listed.split("\n")) - {""} == described
 
 
+@pytest.fixture(scope="module")
+def asked(daemon, dataset):
+    """A trial with explanations, and a question to it."""
+    made = run(daemon, job_of(dataset))
+    picture = daemon.request("GET", f"/v1/datasets/{dataset['id']}/items/0/image").content
+    answer = daemon.request("POST", f"/v1/trials/{made['id']}/predict?wait=55", data=picture,
+                            headers={"Content-Type": "image/png"})
+    return made, answer.json()["id"]
+
+
 @pytest.mark.parametrize("path", GETS)
-def test_head_is_get_without_a_body(daemon, dataset, weights, finished, trial, path):
+def test_head_is_get_without_a_body(daemon, dataset, weights, finished, trial, asked, path):
     """B27: HEAD on every route, file and streamed answers too."""
-    address = filled(path, dataset, weights, finished, trial)
+    explained = "explanations" in path or "activations" in path
+    address = filled(path.replace("/predictions/{id}", f"/predictions/{asked[1]}"), dataset, weights, finished,
+                     asked[0] if explained else trial)
+    if path.endswith("/activations"):
+        items = daemon.get(f"/v1/trials/{asked[0]['id']}/explanations?method=activations")["items"]
+        address += f"?layer=relu1&sample={items[0]['sample']}"
     head = daemon.request("HEAD", address)
     assert head.status_code == 200 and head.content == b"", head.headers
     if path not in ("/v1/events", "/metrics"):
