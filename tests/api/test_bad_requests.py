@@ -10,7 +10,7 @@ JSON = {"Content-Type": "application/json"}
 BYTES = {"Content-Type": "application/octet-stream"}
 DEEP = "[" * 2049 + "]" * 2049
 
-# method, path, body, headers, status, code, pointer or parameter. {dataset}, {job} and {trial} stand
+# method, path, body, headers, status, code, pointer or parameter. {dataset} (in bodies too), {job}, {trial} stand
 # for ids that exist, {unknown} for one that does not. A dict is sent as JSON, bytes and text as they
 # are. ? before a name: a parameter, else a pointer; None: nothing to say.
 ROWS = [
@@ -161,6 +161,16 @@ ROWS = [
     ("POST", "/v1/jobs", {"kind": "solver_comparison", "dataset": UNKNOWN_ID}, {}, 422, "invalid_field", "/dataset"),
     ("POST", "/v1/jobs", {"kind": "solver_comparison", "dataset": "' or 1=1 --"}, {}, 422, "invalid_field",
      "/dataset"),
+    *[("POST", "/v1/jobs", {"kind": "solver_comparison", "dataset": "{dataset}", **fields}, {}, 422, "invalid_field", place)
+      for fields, place in (
+          ({"training": {"learning_rate": 1e-310}}, "/training/learning_rate"),
+          ({"evaluation": {"phm08": {"a_early": 1}}}, "/evaluation/phm08"),
+          ({"network": {"name": "mlp"}, "search": {"parameters": {"network": [{"name": "simple_cnn"}]}}},
+           "/search/parameters/network"),
+          ({"search": {"parameters": {"training.epochs": [1], "training": [{"l2": 0}]}}}, "/search/parameters/training"),
+          ({"search": {"parameters": {"training": [{"epochs": 1}], "training.epochs": [1]}}},
+           "/search/parameters/training.epochs"),
+          ({"search": {"parameters": {"training": [{"epochs": 0}]}}}, "/search/parameters/training/0"))],
     ("POST", "/v1/jobs?dry_run=perhaps", {}, {}, 400, "invalid_parameter", "?dry_run"),
     ("PATCH", "/v1/jobs/{job}", {}, {}, 422, "invalid_field", None),
     ("PATCH", "/v1/jobs/{job}", {"state": "completed"}, {}, 422, "unknown_field", "/state"),
@@ -220,6 +230,7 @@ ROWS = [
           ("table", 3, {}, "invalid_field", "/table"),
           ("table", {"target": "y", "colour": 1}, {}, "unknown_field", "/table/colour"),
           ("table", {"target": 1.5}, {}, "invalid_field", "/table/target"),
+          ("table", {"target": ["y", "y"]}, {}, "invalid_field", "/table/target"),
           ("table", {"target": "y", "separator": "|"}, {}, "invalid_field", "/table/separator"),
           ("table", {"target": "y", "time": []}, {}, "invalid_field", "/table/time"),
           ("table", {"target": "y", "files": {"a.csv": "spare"}}, {}, "invalid_field", "/table/files/a.csv"),
@@ -318,7 +329,8 @@ def test_bad_request(daemon, dataset, finished, trial, row):
     path = (path.replace("{dataset}", dataset["id"]).replace("{job}", finished[0]["id"])
             .replace("{trial}", trial["id"]).replace("{unknown}", UNKNOWN_ID))
     if isinstance(body, (dict, list)):
-        body, headers = json.dumps(body).encode(), {**JSON, **headers}
+        body = json.dumps(body).replace("{dataset}", dataset["id"]).encode()
+        headers = {**JSON, **headers}
     answer = send(daemon, method, path, body, headers)
     assert answer.status_code == status, answer.text
     problem = check_problem(answer)
