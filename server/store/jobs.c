@@ -212,7 +212,8 @@ enum sv_status store_job_patch(struct store *store, const struct store_scope *sc
     return st == SV_OK ? store_tx_run(store, "job_patch", patch_tx, &change, err) : st;
 }
 
-/* Trials first, then the job: the order of every transaction that locks both. */
+/* Trials first, then the job: the order of every transaction that locks both. A trial that is being
+ * stopped goes on to its evaluation (trial_apply.c). */
 static enum sv_status hold_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
 {
     const struct change *change = ctx;
@@ -223,7 +224,7 @@ static enum sv_status hold_tx(struct store_conn *conn, void *ctx, struct sv_erro
     sql_bool(&params, change->paused);
     enum sv_status st = sql_run(conn,
                                 "update trial set held = $3 where job_id = $1 and project_id = $2"
-                                " and held <> $3",
+                                " and held <> $3 and not ($3 and stop_requested_at is not null)",
                                 &params, NULL, err);
     if (st != SV_OK) {
         return st;

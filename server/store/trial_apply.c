@@ -68,12 +68,13 @@ static enum sv_status lock_trials(struct store_conn *conn, struct apply *apply,
     return store_memory_check(&apply->memory, err);
 }
 
-/* The assignments that write a wish. */
+/* The assignments that write a wish. Whoever stops a trial wants what it has so far, so that it may
+ * pass through the queue of a paused job. */
 static const char *wish_assignments(enum store_wish wish)
 {
     switch (wish) {
     case STORE_WISH_STOP:
-        return "stop_requested_at = coalesce(stop_requested_at, clock_timestamp())";
+        return "stop_requested_at = coalesce(stop_requested_at, clock_timestamp()), held = false";
     case STORE_WISH_CANCEL:
         return "cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())";
     case STORE_WISH_PAUSE:
@@ -97,11 +98,12 @@ static const char *change_assignments(const struct store_move *move, enum store_
                " = null, cancel_requested_at = null, stop_requested_at = null,"
                " pause_requested_at = null, attempt = 0, step = 0, epoch = 0, phase = '',"
                " progress_at = null, checkpoint_step = 0, reached_step = 0, headline_value = null,"
-               " error_class = null, error_text = null";
+               " error_class = null, error_text = null,"
+               " held = (select j.paused from job j where j.id = t.job_id)";
     }
     return wish == STORE_WISH_STOP
                ? "queued_at = clock_timestamp(), not_before = now(), pause_requested_at = null,"
-                 " stop_requested_at = clock_timestamp()"
+                 " stop_requested_at = clock_timestamp(), held = false"
                : "queued_at = clock_timestamp(), not_before = now(), pause_requested_at = null";
 }
 

@@ -316,6 +316,38 @@ static void a_held_job_starts_nothing(void **state)
     store_world_close(&w);
 }
 
+/* Only what it stops passes a held queue: one trial to its evaluation, not to another start. */
+static void a_trial_of_a_held_job_can_be_stopped(void **state)
+{
+    struct store_world w;
+    store_world_open(&w, *state, 2, 2);
+    struct store_claimed_trial claimed;
+    char ended[16];
+    bool found = true;
+    struct store_environment environment = {"b", "c", "i", "l", "p", 1};
+    store_fixture_claim(&w.f, w.worker, &claimed);
+    char id[SV_ID_SIZE];
+    memcpy(id, claimed.claim.trial_id, sizeof id);
+    struct store_ending ending = {.outcome = STORE_OUTCOME_PAUSED};
+    assert_ok(&w.f, store_attempt_end(w.f.store, &claimed.claim, &ending, ended, &w.f.err));
+    assert_ok(&w.f, store_job_hold(w.f.store, &w.f.scope, w.job, true, &w.f.err));
+    assert_int_equal(apply(&w, id, &STOP), STORE_CHANGED);
+    assert_ok(&w.f, store_job_hold(w.f.store, &w.f.scope, w.job, true, &w.f.err)); /* once more */
+    store_fixture_claim(&w.f, w.worker, &claimed);
+    assert_string_equal(claimed.claim.trial_id, id);
+    assert_true(claimed.stop_requested);
+    assert_true(get_job(&w).paused);
+    ending = (struct store_ending){
+        .outcome = STORE_OUTCOME_FAILED, .error_class = "internal", .error_text = "a test"};
+    assert_ok(&w.f, store_attempt_end(w.f.store, &claimed.claim, &ending, ended, &w.f.err));
+    assert_string_equal(ended, "failed");
+    assert_int_equal(apply(&w, id, &RESTART), STORE_CHANGED);
+    assert_ok(&w.f, store_trial_claim(w.f.store, w.worker, 60000, &environment, &w.f.memory, &found,
+                                      &claimed, &w.f.err));
+    assert_false(found);
+    store_world_close(&w);
+}
+
 static void patches(void **state)
 {
     struct store_world w;
@@ -423,6 +455,7 @@ int main(void)
         cmocka_unit_test(a_queued_trial_is_cancelled_at_once),
         cmocka_unit_test(a_running_trial_is_asked),
         cmocka_unit_test(a_paused_trial_can_be_stopped),
+        cmocka_unit_test(a_trial_of_a_held_job_can_be_stopped),
         cmocka_unit_test(verbs_of_a_job_count_what_they_meet),
         cmocka_unit_test(a_held_job_starts_nothing),
         cmocka_unit_test(patches),
