@@ -18,6 +18,7 @@
 
 enum { NAME_BYTES = 128, PATH_BYTES = 1200 };
 static const char LEAF[] = "trial-";
+static const char MAIN[] = "/main"; /* the leaf of those who lived in the group itself */
 
 /* Files of a leaf. What may be missing is a refinement: swap accounting is often off. */
 static const struct limit {
@@ -107,21 +108,36 @@ static bool is_delegated(int group_fd)
     return false;
 }
 
-/* The directory of the v2 group we live in, if it is ours; -1 if not. */
-static int open_delegated(void)
+static int open_marked(const char *root, const char *group)
 {
-    char group[PATH_BYTES - 100];
     char path[PATH_BYTES];
-    if (!worker_own_group("", group, sizeof group)) {
-        return -1;
-    }
-    (void)snprintf(path, sizeof path, "/sys/fs/cgroup%s", group);
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int n = snprintf(path, sizeof path, "%s%s", root, group);
+    int fd = n > 0 && (size_t)n < sizeof path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0 && !is_delegated(fd)) {
         (void)close(fd);
         fd = -1;
     }
     return fd;
+}
+
+int worker_cgroup_find(const char *root, const char *group)
+{
+    char above[PATH_BYTES - 100];
+    size_t n = strlen(group), tail = sizeof MAIN - 1;
+    int fd = open_marked(root, group);
+    if (fd >= 0 || n < tail || n - tail >= sizeof above || strcmp(group + n - tail, MAIN) != 0) {
+        return fd;
+    }
+    memcpy(above, group, n - tail);
+    above[n - tail] = '\0';
+    return open_marked(root, above);
+}
+
+static int open_delegated(void)
+{
+    char group[PATH_BYTES - 100];
+    return worker_own_group("", group, sizeof group) ? worker_cgroup_find("/sys/fs/cgroup", group)
+                                                     : -1;
 }
 
 /* Leaves of a worker that was killed; those with a process in them stay. */
@@ -162,7 +178,8 @@ enum sv_status worker_cgroup_open(const char *option, struct worker_cgroup *out_
     if (version) {
         sweep(fd);
     }
-    *out_group = (struct worker_cgroup){.version = version, .fd = version ? fd : -1};
+    *out_group = (struct worker_cgroup){
+        .version = version, .fd = version ? fd : -1, .is_useless = fd >= 0 && version == 0};
     return SV_OK;
 }
 

@@ -8,6 +8,7 @@
 #ifndef WORKER_CGROUP_H
 #define WORKER_CGROUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -15,8 +16,9 @@
 
 /* The group below which leaves are made; confined to the supervising thread. */
 struct worker_cgroup {
-    int version; /* 1 or 2; 0: there is none, and nothing else here does anything */
-    int fd;      /* of its directory; owned */
+    int version;     /* 1 or 2; 0: there is none, and nothing else here does anything */
+    int fd;          /* of its directory; owned */
+    bool is_useless; /* one was delegated, and its memory cannot be limited */
 };
 
 /* option: "auto", "off", or the directory of a group, which must then be usable (else
@@ -25,6 +27,10 @@ struct worker_cgroup {
 SV_MUST_CHECK enum sv_status worker_cgroup_open(const char *option, struct worker_cgroup *out_group,
                                                 struct sv_error *err);
 void worker_cgroup_close(struct worker_cgroup *group);
+/* What "auto" takes for a process that lives in `group` (as in /proc/self/cgroup) below the mount
+ * `root`: the directory of that group if it is delegated, or of the one above when this is the leaf
+ * "main" that an earlier worker of the service made; a descriptor, or -1. */
+int worker_cgroup_find(const char *root, const char *group);
 
 /* Makes the leaf "trial-<name>" with that limit (bytes, > 0) and moves the process into it. Returns
  * the leaf's directory, owned by the caller, or -1 when it cannot be done. */

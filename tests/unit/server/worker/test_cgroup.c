@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "server/worker/cgroup.h"
@@ -122,6 +123,34 @@ static void version_2_moves_those_who_live_in_it(void **state)
     tree_close(&tree);
 }
 
+/* After a restart a worker lives in the leaf that the one before it made. */
+static void a_restarted_worker_finds_its_group_again(void **state)
+{
+    (void)state;
+    struct tree tree;
+    tree_open(&tree);
+    assert_int_equal(mkdirat(tree.fd, "service", 0700), 0);
+    assert_int_equal(mkdirat(tree.fd, "service/main", 0700), 0);
+    assert_int_equal(mkdirat(tree.fd, "service/other", 0700), 0);
+    assert_int_equal(worker_cgroup_find(tree.path, "/service/main"), -1); /* nothing is delegated */
+    int service = openat(tree.fd, "service", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool marked = fsetxattr(service, "user.delegate", "1", 1, 0) == 0 ||
+                  fsetxattr(service, "trusted.delegate", "1", 1, 0) == 0;
+    (void)close(service);
+    for (int i = 0; marked && i < 2; i++) {
+        int fd = worker_cgroup_find(tree.path, i == 0 ? "/service" : "/service/main");
+        assert_true(fd >= 0);
+        assert_int_equal(faccessat(fd, "other", F_OK, 0), 0);
+        (void)close(fd);
+    }
+    assert_int_equal(worker_cgroup_find(tree.path, "/service/other"), -1);
+    assert_int_equal(worker_cgroup_find(tree.path, "/main"), -1);
+    tree_close(&tree);
+    if (!marked) {
+        skip(); /* this file system keeps no marks */
+    }
+}
+
 static void version_1_limits_a_leaf(void **state)
 {
     (void)state;
@@ -221,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(version_2_limits_a_leaf),
         cmocka_unit_test(version_2_moves_those_who_live_in_it),
+        cmocka_unit_test(a_restarted_worker_finds_its_group_again),
         cmocka_unit_test(version_1_limits_a_leaf),
         cmocka_unit_test(a_leaf_without_its_files_is_given_up),
         cmocka_unit_test(only_a_usable_group_may_be_named),
