@@ -42,6 +42,21 @@ uint64_t jobs_estimate_steps(const struct jobs_trial_spec *trial,
     return nn_training_steps_per_epoch(&trial->training, train) * (uint64_t)trial->training.epochs;
 }
 
+/* What is kept of the parts that are predicted one by one; with custom metrics all probabilities.
+ */
+static uint64_t predictions_bytes(const struct jobs_trial_spec *trial,
+                                  const struct jobs_dataset *dataset)
+{
+    double samples = (double)(dataset->validation + dataset->test) +
+                     (double)dataset->train * (1.0 - trial->split.train);
+    bool whole = json_array_size(trial->custom_metrics) > 0;
+    double bytes = dataset->sequences ? (double)sizeof(struct nn_sequence_prediction) +
+                                            dataset->mean_steps * 2.0 * (double)sizeof(float)
+                                      : (double)(sizeof(struct nn_prediction) +
+                                                 (whole ? dataset->classes * sizeof(float) : 0));
+    return (uint64_t)(samples * bytes);
+}
+
 enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
                                  const struct jobs_trial_spec *trial,
                                  const struct jobs_network *network,
@@ -67,8 +82,12 @@ enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
     uint64_t memory = network->training_bytes + scaled_bytes(dataset) +
                       (uint64_t)((slots(trial->training.solver.kind) + copies) *
                                  (double)network->parameter_bytes);
-    if (memory > (uint64_t)trial->limits.memory_bytes) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/training/batch_size",
+    uint64_t limit = (uint64_t)trial->limits.memory_bytes;
+    bool learns = memory <= limit; /* else a smaller batch may help */
+    memory += predictions_bytes(trial, dataset);
+    if (memory > limit) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD,
+                          learns ? "/limits/memory_bytes" : "/training/batch_size",
                           "a trial would need %llu bytes; its limit is %lld",
                           (unsigned long long)memory, (long long)trial->limits.memory_bytes);
     }
