@@ -133,8 +133,10 @@ static enum sv_status decode_bulk(const json_t *json, struct bulk_body *out_body
     enum sv_status st = api_decode(api_bulk_fields, json, out_body, err);
     if (st == SV_OK) {
         *out_verb = api_verb_find(out_body->action);
-        st = *out_verb
-                 ? check_choice(json, out_body, err)
+        st = *out_verb ? check_choice(json, out_body, err)
+             : api_verb_is_later(out_body->action)
+                 ? sv_fail_at(err, SV_ERR_NOT_SUPPORTED, "/action", "%s is not built yet",
+                              out_body->action)
                  : sv_fail_at(err, SV_ERR_INVALID_FIELD, "/action",
                               "there is no such action; there are pause, resume, stop, cancel, "
                               "restart, archive and unarchive");

@@ -42,6 +42,8 @@ struct api_verb {
 /* Ended by a row without a name. */
 extern const struct api_verb api_verbs[];
 const struct api_verb *api_verb_find(const char *name);
+/* One of the design that is not built yet. */
+bool api_verb_is_later(const char *name);
 
 /* An item of "states". */
 extern const struct jx_field api_restart_state;

@@ -98,7 +98,8 @@ const struct jx_field api_weights_create_fields[] = {
      .offset = OFFSET(preprocessing),
      .given = JX_GIVEN(struct create_body, has_preprocessing),
      .fields = PREPROCESSING_FIELDS,
-     .doc = "what inputs they expect; kept with every network that starts from them"},
+     .doc = "what inputs they expect; put into the input layer of every network that starts from "
+            "them"},
     JX_END,
 };
 
