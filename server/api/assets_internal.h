@@ -24,10 +24,12 @@ struct api_declared {
 /* list holds 1 to STORE_FILES_MAX items. api_declared_close in any case. */
 SV_MUST_CHECK enum sv_status api_declare_files(struct api_ctx *ctx, const json_t *list,
                                                struct api_declared *declared, struct sv_error *err);
-/* Reads what lies on the server into the asset, from where an earlier call may have got to. When
- * that fails the asset is deleted: half a one would take up its name. */
-SV_MUST_CHECK enum sv_status api_declared_fill(struct api_ctx *ctx, const struct store_scope *scope,
-                                               enum store_asset asset, const char *id,
+/* Reads what lies on the server into the asset that was created. When that fails the asset is
+ * deleted with its key: half a one would take up its name. A repeated request finds the fill of the
+ * first one ended or under way (SV_ERR_IN_PROGRESS); one that stands still, as that of a server
+ * that died, it takes over, and leaves the asset whatever comes of it. */
+SV_MUST_CHECK enum sv_status api_declared_fill(struct api_ctx *ctx, enum store_asset asset,
+                                               const struct api_creation *creation,
                                                const struct api_declared *declared,
                                                struct sv_error *err);
 void api_declared_close(struct api_declared *declared);

@@ -214,8 +214,7 @@ enum sv_status api_datasets_post(void *state, const struct http_request *req,
     if (st != SV_OK) {
         goto cleanup;
     }
-    st = api_declared_fill(ctx, &creation.scope, STORE_DATASET, creation.created.id, &d.declared,
-                           err);
+    st = api_declared_fill(ctx, STORE_DATASET, &creation, &d.declared, err);
     if (st != SV_OK) {
         goto cleanup;
     }

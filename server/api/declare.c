@@ -5,12 +5,13 @@
  */
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "server/api/assets_internal.h"
 #include "server/config/config.h"
 
-enum { FILE_NAME_MAX = 255 };
+enum { FILE_NAME_MAX = 255, STILL_LOOKS = 10, STILL_PAUSE_MS = 200 };
 
 struct file_body {
     const char *name, *path, *sha256;
@@ -126,42 +127,97 @@ enum sv_status api_declare_files(struct api_ctx *ctx, const json_t *list,
     return st;
 }
 
-static enum sv_status fill_one(struct api_ctx *ctx, const struct store_scope *scope,
-                               enum store_asset asset, const char *id,
-                               const struct api_declared *declared, size_t i, struct sv_error *err)
+/* ---- filling from files of the server ---- */
+
+struct fill {
+    struct api_ctx *ctx;
+    enum store_asset asset;
+    const struct api_creation *creation;
+    const struct api_declared *declared;
+};
+
+/* How much of the i-th file is there. */
+static enum sv_status look(const struct fill *fill, size_t i, int64_t *out_received,
+                           bool *out_complete, struct sv_error *err)
 {
     struct store_memory memory = {0};
     struct store_asset_file found;
-    const char *name = declared->files[i].name;
-    enum sv_status st =
-        store_asset_file_get(ctx->store, scope, asset, id, name, &memory, &found, err);
-    if (st == SV_OK && !found.file.complete) {
-        int64_t received = found.file.received_size;
-        struct api_upload upload = {.asset = asset,
-                                    .id = id,
-                                    .file = name,
-                                    .fd = declared->fds[i],
-                                    .offset = received,
-                                    .size = declared->files[i].declared_size - received,
-                                    .final = true};
-        st = lseek(upload.fd, received, SEEK_SET) == received
-                 ? api_upload_fd(ctx, scope, &upload, &received, err)
-                 : sv_fail(err, SV_ERR_INTERNAL, "a file of the server cannot be read");
+    enum sv_status st = store_asset_file_get(fill->ctx->store, &fill->creation->scope, fill->asset,
+                                             fill->creation->created.id,
+                                             fill->declared->files[i].name, &memory, &found, err);
+    if (st == SV_OK) {
+        *out_received = found.file.received_size;
+        *out_complete = found.file.complete;
     }
     store_memory_clear(&memory);
     return st;
 }
 
-enum sv_status api_declared_fill(struct api_ctx *ctx, const struct store_scope *scope,
-                                 enum store_asset asset, const char *id,
-                                 const struct api_declared *declared, struct sv_error *err)
+static enum sv_status in_progress(struct sv_error *err)
 {
+    return sv_fail(err, SV_ERR_IN_PROGRESS,
+                   "a request with this Idempotency-Key is still being worked on");
+}
+
+/* Whoever fills a file appends to it many times a second. */
+static enum sv_status expect_still(const struct fill *fill, size_t i, int64_t received,
+                                   struct sv_error *err)
+{
+    const struct timespec pause = {.tv_nsec = STILL_PAUSE_MS * 1000000L};
     enum sv_status st = SV_OK;
-    for (size_t i = 0; st == SV_OK && i < declared->n; i++) {
-        st = declared->fds[i] >= 0 ? fill_one(ctx, scope, asset, id, declared, i, err) : SV_OK;
+    for (int n = 0; n < STILL_LOOKS && st == SV_OK; n++) {
+        int64_t later = received;
+        bool complete = false;
+        (void)nanosleep(&pause, NULL);
+        st = look(fill, i, &later, &complete, err);
+        if (st == SV_OK && (later != received || complete)) {
+            st = in_progress(err);
+        }
+    }
+    return st;
+}
+
+static enum sv_status fill_one(const struct fill *fill, size_t i, struct sv_error *err)
+{
+    int64_t received = 0;
+    bool complete = false;
+    enum sv_status st = look(fill, i, &received, &complete, err);
+    if (st != SV_OK || complete) {
+        return st;
+    }
+    if (fill->creation->created.replayed) {
+        st = expect_still(fill, i, received, err);
     }
     if (st != SV_OK) {
-        enum sv_status ignored = store_asset_delete(ctx->store, scope, asset, id, NULL);
+        return st;
+    }
+    struct api_upload upload = {.asset = fill->asset,
+                                .id = fill->creation->created.id,
+                                .file = fill->declared->files[i].name,
+                                .fd = fill->declared->fds[i],
+                                .offset = received,
+                                .size = fill->declared->files[i].declared_size - received,
+                                .final = true};
+    if (lseek(upload.fd, received, SEEK_SET) != received) {
+        return sv_fail(err, SV_ERR_INTERNAL, "a file of the server cannot be read");
+    }
+    st = api_upload_fd(fill->ctx, &fill->creation->scope, &upload, &received, err);
+    /* another request with the key was faster: the fill is its own */
+    return st == SV_ERR_RANGE || st == SV_ERR_WRONG_STATE ? in_progress(err) : st;
+}
+
+enum sv_status api_declared_fill(struct api_ctx *ctx, enum store_asset asset,
+                                 const struct api_creation *creation,
+                                 const struct api_declared *declared, struct sv_error *err)
+{
+    const struct fill fill = {ctx, asset, creation, declared};
+    enum sv_status st = SV_OK;
+    for (size_t i = 0; st == SV_OK && i < declared->n; i++) {
+        st = declared->fds[i] >= 0 ? fill_one(&fill, i, err) : SV_OK;
+    }
+    if (st != SV_OK && st != SV_ERR_IN_PROGRESS && !creation->created.replayed) {
+        enum sv_status ignored = store_asset_undo(ctx->store, &creation->scope, asset,
+                                                  creation->created.id, creation->idempotency);
         (void)ignored;
     }
     return st;

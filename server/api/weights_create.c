@@ -174,8 +174,7 @@ enum sv_status api_weights_post(void *state, const struct http_request *req,
                                   &creation.created, err);
     }
     if (st == SV_OK) {
-        st = api_declared_fill(ctx, &creation.scope, STORE_WEIGHTS, creation.created.id, &declared,
-                               err);
+        st = api_declared_fill(ctx, STORE_WEIGHTS, &creation, &declared, err);
     }
     if (st == SV_OK) {
         st = api_show_created(ctx, req, out_resp, "/v1/weights", &creation.created,

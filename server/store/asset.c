@@ -265,6 +265,7 @@ struct change {
     const struct store_scope *scope;
     enum store_asset asset;
     const char *id, *name, *notes;
+    const struct store_idempotency *idempotency; /* its row goes with the asset; NULL: none does */
 };
 
 static enum sv_status patch_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
@@ -345,6 +346,13 @@ static enum sv_status delete_tx(struct store_conn *conn, void *ctx, struct sv_er
     if (st != SV_OK) {
         return st;
     }
+    if (change->idempotency) {
+        st = store_key_forget(conn, change->scope->project_id, change->idempotency->key, change->id,
+                              err);
+    }
+    if (st != SV_OK) {
+        return st;
+    }
     sql_text(&params, change->id);
     st = store_asset_run(conn, change->asset, "delete from {table} where id = $1", &params, NULL,
                          err);
@@ -357,4 +365,12 @@ enum sv_status store_asset_delete(struct store *store, const struct store_scope 
     enum sv_status st = store_id_check(id, KINDS[asset].what, err);
     struct change change = {.scope = scope, .asset = asset, .id = id};
     return st == SV_OK ? store_tx_run(store, "asset_delete", delete_tx, &change, err) : st;
+}
+
+enum sv_status store_asset_undo(struct store *store, const struct store_scope *scope,
+                                enum store_asset asset, const char *id,
+                                const struct store_idempotency *idempotency)
+{
+    struct change change = {.scope = scope, .asset = asset, .id = id, .idempotency = idempotency};
+    return store_tx_run(store, "asset_undo", delete_tx, &change, NULL);
 }

@@ -35,6 +35,11 @@ SV_MUST_CHECK enum sv_status store_asset_delete(struct store *store,
                                                 const struct store_scope *scope,
                                                 enum store_asset asset, const char *id,
                                                 struct sv_error *err);
+/* Takes back a creation that came to nothing: the asset and, in the same transaction, the row of
+ * its key (or NULL), so that a repeated request begins anew. Errors as above. */
+SV_MUST_CHECK enum sv_status store_asset_undo(struct store *store, const struct store_scope *scope,
+                                              enum store_asset asset, const char *id,
+                                              const struct store_idempotency *idempotency);
 
 /* A declared file as it stands, and its asset's state. SV_ERR_NOT_FOUND. */
 struct store_asset_file {

@@ -78,6 +78,19 @@ static enum sv_status key_note(struct store_conn *conn, const struct store_creat
                    &params, NULL, err);
 }
 
+enum sv_status store_key_forget(struct store_conn *conn, const char *project_id, const char *key,
+                                const char *resource_id, struct sv_error *err)
+{
+    struct sql_params params = {0};
+    sql_text(&params, project_id);
+    sql_text(&params, key);
+    sql_text(&params, resource_id);
+    return sql_run(conn,
+                   "delete from idempotency_key where project_id = $1 and key = $2 and"
+                   " resource_id = $3",
+                   &params, NULL, err);
+}
+
 static enum sv_status look(struct store_conn *conn, const struct store_creation *creation,
                            bool *out_found, struct sv_error *err)
 {

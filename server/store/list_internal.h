@@ -126,6 +126,10 @@ SV_MUST_CHECK enum sv_status store_create_begin(struct store_conn *conn,
                                                 const struct store_creation *creation,
                                                 struct store_created *out_created, bool *out_done,
                                                 struct sv_error *err);
+/* Forgets the key of a creation that is taken back, in the transaction that does so. */
+SV_MUST_CHECK enum sv_status store_key_forget(struct store_conn *conn, const char *project_id,
+                                              const char *key, const char *resource_id,
+                                              struct sv_error *err);
 
 /* SV_ERR_NOT_FOUND with `what` in the text unless id is well formed. */
 SV_MUST_CHECK enum sv_status store_id_check(const char *id, const char *what, struct sv_error *err);

@@ -1,4 +1,5 @@
 """/v1/weights: declaring, uploading, the check in a child of its own, tensors, content, deletion."""
+import concurrent.futures
 import hashlib
 import io
 import json
@@ -12,6 +13,7 @@ import zipfile
 
 import numpy as np
 import pytest
+import requests
 from assay import BINARY
 from conftest import (ROOT, TENSOR_TYPES, UNKNOWN_ID, declare_weights, safetensors, some_tensors, upload_weights,
                       wait_weights)
@@ -327,3 +329,52 @@ def test_the_command_line_brings_weights_in(daemon, tmp_path):
     refused = run("create", str(bad), "--name", "bad ones")
     assert refused.returncode == 1 and "the weights are refused: " in refused.stderr and not refused.stdout
     assert run("create", str(tmp_path / "nothing")).returncode == 2 and run("melt").returncode == 2
+
+
+@pytest.mark.parametrize("kind, body", [("weights", {}), ("datasets", {"layout": "archive"})])
+def test_a_fill_that_failed_is_forgotten_with_its_key(daemon, import_root, kind, body):
+    """The same request answers the same, and the name is free."""
+    (import_root / "kept.bin").write_bytes(safetensors(some_tensors()))
+    body = {"name": "filled " + kind, "files": [{"path": str(import_root / "kept.bin"), "sha256": "0" * 64}], **body}
+    key = {"Idempotency-Key": "f-" + secrets.token_hex(8)}
+    for _ in range(3):
+        daemon.refused("POST", f"/v1/{kind}", 422, "invalid_field", json=body, headers=key)
+    assert not daemon.get(f"/v1/{kind}?search=filled")["items"]
+
+
+def test_requests_with_one_key_fill_once(daemon, import_root):
+    """Ten at once: one fills, the others are told so, and nobody takes anything away."""
+    with open(import_root / "large.bin", "wb") as file:
+        file.truncate(48 << 20)
+    body = {"name": "large", "files": [{"path": str(import_root / "large.bin")}]}
+    key = {"Idempotency-Key": "l-" + secrets.token_hex(8)}
+
+    def ask(_):
+        return requests.post(daemon.url + "/v1/weights", json=body, headers=key, timeout=120)
+
+    with concurrent.futures.ThreadPoolExecutor(10) as pool:
+        answers = list(pool.map(ask, range(10)))
+    assert {a.status_code for a in answers} <= {201, 409}, [a.text for a in answers]
+    assert {a.json()["code"] for a in answers if a.status_code == 409} <= {"in_progress"}
+    [made] = {a.json()["id"] for a in answers if a.status_code == 201}
+    again = daemon.request("POST", "/v1/weights", json=body, headers=key)
+    assert again.status_code == 201 and again.json()["id"] == made and again.json()["files"][0]["complete"]
+    assert wait_weights(daemon, again.json())["state"] == "refused"  # zeros
+
+
+def test_a_fill_whose_server_died_is_taken_over(daemon, import_root):
+    data = safetensors(some_tensors(5))
+    (import_root / "half.bin").write_bytes(data)
+    body = {"name": "half", "files": [{"path": str(import_root / "half.bin")}]}
+    key = {"Idempotency-Key": "h-" + secrets.token_hex(8)}
+    made = daemon.request("POST", "/v1/weights", json=body, headers=key).json()
+    assert wait_weights(daemon, made)["state"] == "ready"
+    with daemon.database().cursor() as sql:  # as it would stand after the declaration alone
+        sql.execute("update weights set state = 'uploading', content_blob_id = null, digest = null, format = null, tensors = null,"
+                    " tensor_count = null, element_count = null, finished_at = null where id = %s", (made["id"],))
+        sql.execute("with b as (insert into blob (id, project_id) select gen_random_uuid(), project_id from weights where id = %s"
+                    " returning id) update weights_file set complete = false, received_size = 0, blob_id = b.id from b"
+                    " where weights_id = %s", (made["id"], made["id"]))
+    again = daemon.request("POST", "/v1/weights", json=body, headers=key)
+    assert again.status_code == 201 and again.json()["id"] == made["id"] and again.json()["files"][0]["complete"]
+    assert wait_weights(daemon, made)["state"] == "ready"
