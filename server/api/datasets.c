@@ -89,14 +89,18 @@ static double mean_steps(const json_t *report)
 static void fill_sequences(const struct store_dataset *found, struct jobs_dataset *out)
 {
     json_t *report = api_document(found->report);
+    json_t *options = api_document(found->options);
     const json_t *constant = jx_path_get(report, "counts.constant_inputs");
     out->sequences = true;
+    out->remaining_life = strcmp(found->layout, "cmapss") == 0 ||
+                          json_is_true(jx_path_get(options, "table.remaining_life"));
     out->longest = (size_t)found->height;
     out->targets = (size_t)found->width;
     out->inputs = (size_t)found->channels;
     out->constant_inputs = (size_t)json_integer_value(constant);
     out->mean_steps = mean_steps(report);
     out->indivisible = out->train < 2;
+    json_decref(options);
     json_decref(report);
 }
 
@@ -123,17 +127,6 @@ static struct jobs_dataset for_spec(const struct store_dataset *found)
         out.indivisible = is_indivisible(found);
     }
     return out;
-}
-
-struct nn_network_bind api_dataset_bind(const struct jobs_dataset *dataset)
-{
-    return (struct nn_network_bind){.height = dataset->height,
-                                    .width = dataset->width,
-                                    .channels = dataset->channels,
-                                    .classes = dataset->classes,
-                                    .features = dataset->inputs - dataset->constant_inputs,
-                                    .longest = dataset->longest,
-                                    .responses = dataset->targets};
 }
 
 static enum sv_status not_ready(const char *state, struct sv_error *err)
@@ -175,7 +168,7 @@ enum sv_status api_report_bind(struct api_ctx *ctx, const struct http_request *r
     struct jobs_dataset dataset = *given;
     enum sv_status st = id ? api_dataset_for_spec(ctx, req, id, &dataset, err) : SV_OK;
     if (st == SV_OK) {
-        *out_bind = api_dataset_bind(&dataset);
+        *out_bind = jobs_dataset_bind(&dataset, NULL);
     }
     return st;
 }

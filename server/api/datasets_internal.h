@@ -16,9 +16,6 @@ SV_MUST_CHECK enum sv_status api_dataset_for_spec(struct api_ctx *ctx,
                                                   struct jobs_dataset *out_dataset,
                                                   struct sv_error *err);
 
-/* What a network for it is bound to. */
-struct nn_network_bind api_dataset_bind(const struct jobs_dataset *dataset);
-
 /* What a network is bound to for a report: the data set of this id, or what is given when it is
  * NULL. Errors as above. */
 SV_MUST_CHECK enum sv_status api_report_bind(struct api_ctx *ctx, const struct http_request *req,

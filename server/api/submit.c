@@ -26,20 +26,21 @@ static enum sv_status find_dataset(void *ctx, const char *id, struct jobs_datase
 }
 
 static enum sv_status find_weights(void *ctx, const char *id, const json_t *network,
-                                   const struct jobs_dataset *dataset,
+                                   const struct nn_network_bind *bind,
                                    struct jobs_weights *out_weights, struct sv_error *err)
 {
     const struct resolve_ctx *resolve = ctx;
-    return api_weights_for_spec(resolve->api, resolve->req, id, network, dataset, out_weights, err);
+    return api_weights_for_spec(resolve->api, resolve->req, id, network, bind, out_weights, err);
 }
 
-static double history(void *ctx, const char *network, const struct jobs_dataset *dataset)
+static double history(void *ctx, const struct jobs_pace *pace, const struct jobs_dataset *dataset)
 {
     const struct resolve_ctx *resolve = ctx;
     struct store_scope scope;
     double speed = 0;
     bool s = dataset->sequences; /* whose row has other numbers in these places */
-    struct store_speed_query query = {.network = network,
+    struct store_speed_query query = {.network = pace->network,
+                                      .pace = pace->rest,
                                       .height = (int64_t)(s ? dataset->longest : dataset->height),
                                       .width = (int64_t)(s ? dataset->targets : dataset->width),
                                       .channels =
@@ -91,8 +92,7 @@ static struct store_job_weights *make_starts(const struct jobs_plan *plan)
 {
     struct store_job_weights *starts = calloc(plan->start_count + 1, sizeof *starts);
     for (size_t i = 0; starts && i < plan->start_count; i++) {
-        const char *network = plan->starts[i].network;
-        starts[i] = (struct store_job_weights){.network = *network ? network : "layers",
+        starts[i] = (struct store_job_weights){.network = plan->starts[i].network,
                                                .weights_id = plan->starts[i].weights_id};
     }
     return starts;

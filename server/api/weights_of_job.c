@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Weights as a job needs them: do they fit the network with a new head for the data set's classes?
+ * Weights as a job needs them: do they fit the network as it will be bound, with a new head?
  * From the names and shapes that were kept at the import; no file is opened.
  */
 #include <stdio.h>
@@ -10,18 +10,14 @@
 #include "server/api/weights_internal.h"
 
 static enum sv_status match(const struct store_weights *weights, const json_t *network,
-                            const struct jobs_dataset *dataset, struct sv_error *err)
+                            const struct nn_network_bind *bind, struct sv_error *err)
 {
-    const struct nn_network_bind bind = {.height = dataset->height,
-                                         .width = dataset->width,
-                                         .channels = dataset->channels,
-                                         .classes = dataset->classes};
     struct api_fit fit = {0};
     struct nn_error nn = {0};
     json_auto_t *list = api_document(weights->tensors);
     json_auto_t *report = api_document(weights->report);
     enum nn_status status =
-        api_fit_begin(list, report, network, &bind, NN_MATCH_HEAD_REPLACED, &fit, &nn);
+        api_fit_begin(list, report, network, bind, NN_MATCH_HEAD_REPLACED, &fit, &nn);
     enum sv_status st = SV_OK;
     if (status != NN_OK) {
         bool ours = status == NN_ERR_MEMORY || status == NN_ERR_CORRUPT;
@@ -36,7 +32,7 @@ static enum sv_status match(const struct store_weights *weights, const json_t *n
 
 enum sv_status api_weights_for_spec(struct api_ctx *ctx, const struct http_request *req,
                                     const char *id, const json_t *network,
-                                    const struct jobs_dataset *dataset,
+                                    const struct nn_network_bind *bind,
                                     struct jobs_weights *out_weights, struct sv_error *err)
 {
     struct store_scope scope;
@@ -51,11 +47,13 @@ enum sv_status api_weights_for_spec(struct api_ctx *ctx, const struct http_reque
         st = SV_ERR_WRONG_STATE;
     }
     if (st == SV_OK) {
-        st = match(&weights, network, dataset, err);
+        st = match(&weights, network, bind, err);
     }
     if (st == SV_OK) {
         (void)snprintf(out_weights->id, sizeof out_weights->id, "%s", weights.id);
         memcpy(out_weights->digest, weights.digest, sizeof out_weights->digest);
+        out_weights->preprocessing =
+            weights.preprocessing ? api_document(weights.preprocessing) : NULL;
     }
     store_memory_clear(&memory);
     return st;

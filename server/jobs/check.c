@@ -12,13 +12,27 @@
 #include "server/jobs/kinds.h"
 #include "server/jobs/spec_internal.h"
 
-/* Valid jobs of the design that later issues build. value NULL: the field as such. */
+/* Valid jobs of the design that later issues build. value NULL: the field as such; else the field
+ * or, of a list, an item of it. */
 static const struct {
     const char *path;
     const char *value;
 } NOT_BUILT[] = {
     {"reuse", NULL},
     {"reused_from", NULL},
+    {"parallel", NULL},
+    {"augmentation.y_reflection", NULL},
+    {"augmentation.rotation_degrees", NULL},
+    {"augmentation.scale", NULL},
+    {"augmentation.x_scale", NULL},
+    {"augmentation.y_scale", NULL},
+    {"augmentation.x_shear_degrees", NULL},
+    {"augmentation.y_shear_degrees", NULL},
+    {"augmentation.x_translation", NULL},
+    {"augmentation.y_translation", NULL},
+    {"augmentation.fill_value", NULL},
+    {"explain.methods", "occlusion"},
+    {"explain.methods", "lime"},
     {"search.strategy", "random"},
     {"search.strategy", "bayesian"},
     {"search.strategy", "successive_halving"},
@@ -43,18 +57,36 @@ static bool is_value(const json_t *json, const char *value)
     return json_is_string(json) && strcmp(json_string_value(json), value) == 0;
 }
 
-enum sv_status jobs_refuse_not_built(const json_t *submitted, struct sv_error *err)
+/* Refuses what stands at `at` if it is the value, or an item of it that is. */
+static enum sv_status refuse_found(const json_t *found, const char *path, const char *value,
+                                   const char *at, struct sv_error *err)
 {
-    for (size_t i = 0; i < NOT_BUILT_COUNT; i++) {
-        const char *value = NOT_BUILT[i].value;
-        const json_t *found = jx_path_get(submitted, NOT_BUILT[i].path);
-        if (found && (!value || is_value(found, value))) {
+    size_t index;
+    const json_t *item;
+    if (found && (!value || is_value(found, value))) {
+        return not_built(at, path, value, err);
+    }
+    json_array_foreach(found, index, item)
+    {
+        if (value && is_value(item, value)) {
             char pointer[160];
-            jx_path_pointer(NOT_BUILT[i].path, pointer, sizeof pointer);
-            return not_built(pointer, NOT_BUILT[i].path, value, err);
+            jx_pointer_index(at, index, pointer, sizeof pointer);
+            return not_built(pointer, path, value, err);
         }
     }
     return SV_OK;
+}
+
+enum sv_status jobs_refuse_not_built(const json_t *submitted, struct sv_error *err)
+{
+    enum sv_status st = SV_OK;
+    for (size_t i = 0; i < NOT_BUILT_COUNT && st == SV_OK; i++) {
+        char pointer[160];
+        jx_path_pointer(NOT_BUILT[i].path, pointer, sizeof pointer);
+        st = refuse_found(jx_path_get(submitted, NOT_BUILT[i].path), NOT_BUILT[i].path,
+                          NOT_BUILT[i].value, pointer, err);
+    }
+    return st;
 }
 
 /* Is path the row's field, or below it? */
@@ -64,23 +96,6 @@ static bool is_at_or_below(const char *path, const char *top)
     return strncmp(path, top, n) == 0 && (path[n] == '\0' || path[n] == '.');
 }
 
-static enum sv_status refuse_values(const char *path, const json_t *values, const char *not_value,
-                                    struct sv_error *err)
-{
-    size_t index;
-    const json_t *value;
-    json_array_foreach(values, index, value)
-    {
-        if (is_value(value, not_value)) {
-            char key[160], pointer[160];
-            jx_pointer_key("/search/parameters", path, key, sizeof key);
-            jx_pointer_index(key, index, pointer, sizeof pointer);
-            return not_built(pointer, path, not_value, err);
-        }
-    }
-    return SV_OK;
-}
-
 enum sv_status jobs_refuse_axis_not_built(const char *path, const json_t *values,
                                           struct sv_error *err)
 {
@@ -88,12 +103,9 @@ enum sv_status jobs_refuse_axis_not_built(const char *path, const json_t *values
         if (!is_at_or_below(path, NOT_BUILT[i].path)) {
             continue;
         }
-        if (!NOT_BUILT[i].value) {
-            char pointer[160];
-            jx_pointer_key("/search/parameters", path, pointer, sizeof pointer);
-            return not_built(pointer, path, NULL, err);
-        }
-        enum sv_status st = refuse_values(path, values, NOT_BUILT[i].value, err);
+        char pointer[160];
+        jx_pointer_key("/search/parameters", path, pointer, sizeof pointer);
+        enum sv_status st = refuse_found(values, path, NOT_BUILT[i].value, pointer, err);
         if (st != SV_OK) {
             return st;
         }

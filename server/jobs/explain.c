@@ -48,10 +48,7 @@ static enum sv_status check_samples(const struct jobs_trial_spec *spec,
 enum sv_status jobs_explain_check(const struct jobs_trial_spec *spec,
                                   const struct jobs_dataset *dataset, struct sv_error *err)
 {
-    const struct nn_network_bind bind = {.height = dataset->height,
-                                         .width = dataset->width,
-                                         .channels = dataset->channels,
-                                         .classes = dataset->classes};
+    const struct nn_network_bind bind = jobs_dataset_bind(dataset, &spec->data.scaling);
     struct nn_description *description = NULL;
     struct nn_explain_plan plan;
     struct nn_error nn = {0};

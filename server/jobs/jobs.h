@@ -20,6 +20,9 @@
 
 #include "server/base/error.h"
 
+struct nn_network_bind;
+struct nn_scaling_options;
+
 enum { JOBS_NAME_MAX = 200, JOBS_NOTES_MAX = 20000, JOBS_LABELS_MAX = 32, JOBS_LABEL_MAX = 64 };
 
 /* What a spec is checked against. Counts are samples per part. */
@@ -30,10 +33,16 @@ struct jobs_dataset {
     size_t classes;
     size_t inputs, constant_inputs; /* of a step; the latter are those with one value, left out */
     size_t targets, longest;        /* of a step; steps of the longest sequence */
+    bool remaining_life;            /* the target is what remains of a life */
     double mean_steps;              /* of a sequence */
     size_t train, validation, test;
     bool indivisible; /* of the train part none can be kept back to validate or test */
 };
+
+/* What a network for the data set is bound to, in a job, an analysis and a match with weights
+ * alike. scaling (of sequences) NULL: as in a job that says nothing of it. */
+struct nn_network_bind jobs_dataset_bind(const struct jobs_dataset *dataset,
+                                         const struct nn_scaling_options *scaling);
 
 /* Fills out_dataset for an id of the caller's project; SV_ERR_NOT_FOUND when there is none,
  * SV_ERR_WRONG_STATE at /dataset, with the state in err's text, when it is not ready. */
@@ -42,18 +51,23 @@ typedef enum sv_status (*jobs_dataset_fn)(void *ctx, const char *id,
 /* Weights that a trial starts from. */
 struct jobs_weights {
     char id[33];
-    char digest[65]; /* SHA-256 of their content */
+    char digest[65];       /* SHA-256 of their content */
+    json_t *preprocessing; /* of their inputs: {scale, mean, std}, or NULL; owned */
 };
 /* Fills out_weights for an id of the caller's project, after matching them, the head replaced, with
- * `network` (as in a job, known to be sound) bound to the data set. SV_ERR_NOT_FOUND;
+ * `network` (as in a job, known to be sound) bound as its trial will be. SV_ERR_NOT_FOUND;
  * SV_ERR_WRONG_STATE: not ready; SV_ERR_INVALID_FIELD: they do not fit, err's text says why. */
 typedef enum sv_status (*jobs_weights_fn)(void *ctx, const char *id, const json_t *network,
-                                          const struct jobs_dataset *dataset,
+                                          const struct nn_network_bind *bind,
                                           struct jobs_weights *out_weights, struct sv_error *err);
-/* Median training speed of completed trials of the same network (as it stands in their resolved
- * specs) on sets of the same shape, in samples per second and thread; 0 when there is no history.
- */
-typedef double (*jobs_history_fn)(void *ctx, const char *network,
+/* What decides how fast a trial goes, as JSON texts. */
+struct jobs_pace {
+    const char *network; /* as it stands in resolved specs */
+    const char *rest;    /* an object: dotted paths into resolved specs, and the values there */
+};
+/* Median training speed of completed trials of the same pace on sets of the same shape, in samples
+ * per second and thread; 0 when there is no history. */
+typedef double (*jobs_history_fn)(void *ctx, const struct jobs_pace *pace,
                                   const struct jobs_dataset *dataset);
 
 struct jobs_context {
@@ -77,7 +91,7 @@ struct jobs_trial {
 
 /* Which network of the job starts from which weights. */
 struct jobs_start {
-    char network[200]; /* its name; "" for layers without one */
+    char *network; /* its name; "" for layers without one; owned */
     char weights_id[33];
 };
 

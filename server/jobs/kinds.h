@@ -25,6 +25,7 @@ struct jobs_kind {
      * job means that it wants no sweep over it. Ended by a NULL path. */
     struct {
         const char *path, *unless, *values;
+        bool of_remaining_life; /* only where the target is what remains of a life */
     } sweep[JOBS_DEFAULT_AXES + 1];
     const char *metrics; /* JSON array: the default of evaluation.metrics */
     const char *headline_metric;

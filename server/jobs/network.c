@@ -87,23 +87,33 @@ static double total(const json_t *report, const char *name)
     return jx_number_get(json_object_get(totals, name), &value) ? value : 0.0;
 }
 
-static struct nn_network_bind bind_of(const struct jobs_trial_spec *trial,
-                                      const struct jobs_dataset *dataset)
+struct nn_network_bind jobs_dataset_bind(const struct jobs_dataset *dataset,
+                                         const struct nn_scaling_options *scaling)
 {
+    static const struct nn_scaling_options usual = {.inputs = NN_SCALING_Z_SCORE};
+    const struct nn_scaling_options *s = scaling ? scaling : &usual;
     if (dataset->sequences) {
-        const struct nn_scaling_options *scaling = &trial->data.scaling;
-        size_t dropped = scaling->keep_constant ? 0 : dataset->constant_inputs;
-        return (struct nn_network_bind){.features = dataset->inputs - dropped,
+        size_t dropped = s->keep_constant ? 0 : dataset->constant_inputs;
+        return (struct nn_network_bind){.classes = dataset->classes,
+                                        .features = dataset->inputs - dropped,
                                         .longest = dataset->longest,
                                         .responses = dataset->targets,
-                                        .normalisation = nn_training_normalisation(scaling)};
+                                        .normalisation = nn_training_normalisation(s)};
     }
     return (struct nn_network_bind){.height = dataset->height,
                                     .width = dataset->width,
                                     .channels = dataset->channels,
-                                    .classes = dataset->classes,
-                                    .normalisation =
-                                        (enum nn_normalisation)trial->data.normalisation};
+                                    .classes = dataset->classes};
+}
+
+static struct nn_network_bind bind_of(const struct jobs_trial_spec *trial,
+                                      const struct jobs_dataset *dataset)
+{
+    struct nn_network_bind bind = jobs_dataset_bind(dataset, &trial->data.scaling);
+    if (!dataset->sequences) {
+        bind.normalisation = (enum nn_normalisation)trial->data.normalisation;
+    }
+    return bind;
 }
 
 static enum sv_status expand(const json_t *spec, bool sequences, json_t **out_expanded,
@@ -175,15 +185,17 @@ static enum sv_status find_weights(const struct jobs_trial_spec *trial, const ch
                                    struct sv_error *err)
 {
     struct jobs_weights found = {0};
+    const struct nn_network_bind bind = bind_of(trial, dataset);
     if (!id) {
         return SV_OK;
     }
-    enum sv_status st =
-        context->find_weights(context->ctx, id, trial->network, dataset, &found, err);
+    enum sv_status st = context->find_weights(context->ctx, id, trial->network, &bind, &found, err);
     switch (st) {
     case SV_OK:
         memcpy(network->weights, found.digest, sizeof network->weights);
-        return SV_OK;
+        st = jobs_inputs_adopt(trial->network, &bind, found.preprocessing, &network->spec, err);
+        json_decref(found.preprocessing);
+        return st;
     case SV_ERR_NOT_FOUND:
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/weights", "there are no such weights");
     case SV_ERR_WRONG_STATE:
@@ -198,17 +210,42 @@ static enum sv_status find_weights(const struct jobs_trial_spec *trial, const ch
     }
 }
 
+/* What decides beside the network how long a sample takes. NULL: out of memory. */
+static json_t *pace_of(const struct jobs_trial_spec *trial)
+{
+    static const char *const PATHS[] = {"freeze",    "augmentation",        "operators",
+                                        "precision", "training.batch_size", "data.sort"};
+    json_t *spec = jx_encode(jobs_trial_fields, trial);
+    json_t *pace = spec ? json_object() : NULL;
+    for (size_t i = 0; pace && i < sizeof PATHS / sizeof PATHS[0]; i++) {
+        json_t *value = jx_path_get(spec, PATHS[i]);
+        if (json_object_set_new(pace, PATHS[i], value ? json_incref(value) : json_null()) != 0) {
+            json_decref(pace);
+            pace = NULL;
+        }
+    }
+    json_decref(spec);
+    return pace;
+}
+
 /* How fast the same network was before; no history is no mistake. */
-static enum sv_status ask_history(struct jobs_network *network, const struct jobs_dataset *dataset,
+static enum sv_status ask_history(const struct jobs_trial_spec *trial, struct jobs_network *network,
+                                  const struct jobs_dataset *dataset,
                                   const struct jobs_context *context, struct sv_error *err)
 {
-    char *text = context->history ? jx_dump(network->spec, NULL) : NULL;
-    if (context->history && !text) {
-        return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+    if (!context->history) {
+        return SV_OK;
     }
-    network->speed = text ? context->history(context->ctx, text, dataset) : 0.0;
+    json_t *pace = pace_of(trial);
+    char *rest = pace ? jx_dump(pace, NULL) : NULL;
+    char *text = jx_dump(network->spec, NULL);
+    const struct jobs_pace asked = {text, rest};
+    bool whole = text && rest;
+    network->speed = whole ? context->history(context->ctx, &asked, dataset) : 0.0;
     free(text);
-    return SV_OK;
+    free(rest);
+    json_decref(pace);
+    return whole ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "out of memory");
 }
 
 static enum sv_status analyse(const struct jobs_trial_spec *trial, const char *weights_id,
@@ -241,7 +278,7 @@ static enum sv_status analyse(const struct jobs_trial_spec *trial, const char *w
     network->multiply_adds = total(report, "multiply_adds");
     network->training_bytes = (uint64_t)total(report, "training_bytes");
     network->parameter_bytes = (uint64_t)total(report, "parameter_bytes");
-    st = ask_history(network, dataset, context, err);
+    st = ask_history(trial, network, dataset, context, err);
 cleanup:
     json_decref(report);
     return st;
@@ -251,10 +288,12 @@ cleanup:
 static char *key_of(const struct jobs_trial_spec *trial, const char *weights_id)
 {
     const json_t *factors = trial->training.layer_factors;
-    json_t *parts = json_pack("[i, i, b, I, s?, O?, O?, O?]", trial->data.normalisation,
-                              trial->data.scaling.inputs, (int)trial->data.scaling.keep_constant,
-                              (json_int_t)trial->training.batch_size, weights_id, trial->freeze,
-                              factors, trial->network);
+    json_t *pace = pace_of(trial);
+    json_t *parts =
+        !pace ? NULL
+              : json_pack("[i, i, b, o, s?, O?, O?]", trial->data.normalisation,
+                          trial->data.scaling.inputs, (int)trial->data.scaling.keep_constant, pace,
+                          weights_id, factors, trial->network);
     char *key = parts ? jx_canonical(parts) : NULL;
     json_decref(parts);
     return key;

@@ -16,6 +16,9 @@ void jobs_plan_destroy(struct jobs_plan *plan)
         json_decref(plan->trials[i].resolved);
     }
     free(plan->trials);
+    for (size_t i = 0; i < plan->start_count; i++) {
+        free(plan->starts[i].network);
+    }
     free(plan->starts);
     free(plan->name);
     free(plan->experiment);

@@ -70,6 +70,20 @@ static bool add_default_sweep(const struct making *m)
     return jx_path_set(m->merged, "search.parameters", parameters, NULL) == NN_OK;
 }
 
+/* Thresholds of remaining life would cut off targets that are something else. */
+static void trim_default_sweep(const struct making *m)
+{
+    if (m->dataset.remaining_life || jx_path_get(m->submitted, "search.parameters")) {
+        return;
+    }
+    json_t *parameters = jx_path_get(m->merged, "search.parameters");
+    for (size_t i = 0; m->kind->sweep[i].path; i++) {
+        if (m->kind->sweep[i].of_remaining_life) {
+            (void)json_object_del(parameters, m->kind->sweep[i].path);
+        }
+    }
+}
+
 /* What field tables have no words for: texts, lists and maps. */
 static bool add_default_values(json_t *merged, const struct jobs_kind *kind)
 {
@@ -366,10 +380,11 @@ static enum sv_status make(struct making *m, struct sv_error *err)
         st = jobs_job_check(&m->spec, err);
     }
     if (st == SV_OK) {
-        st = jobs_sweep_init(&m->spec, m->submitted, m->context->max_trials, &m->sweep, err);
+        st = find_dataset(m, err);
     }
     if (st == SV_OK) {
-        st = find_dataset(m, err);
+        trim_default_sweep(m);
+        st = jobs_sweep_init(&m->spec, m->submitted, m->context->max_trials, &m->sweep, err);
     }
     if (st == SV_OK) {
         st = make_trials(m, err);

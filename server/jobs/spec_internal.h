@@ -155,6 +155,14 @@ struct jobs_networks {
     size_t count;
 };
 
+/* Puts what weights say of their inputs ({scale, mean, std}; JSON null or NULL: nothing) into the
+ * input layer of the expanded network *spec. `submitted` is the network as it came: what it says
+ * itself of its inputs must agree. SV_ERR_INVALID_FIELD at /weights. */
+SV_MUST_CHECK enum sv_status jobs_inputs_adopt(const json_t *submitted,
+                                               const struct nn_network_bind *bind,
+                                               const json_t *preprocessing, json_t **spec,
+                                               struct sv_error *err);
+
 void jobs_networks_deinit(struct jobs_networks *networks);
 /* The analysed network of a trial, from the list or new in it (then history is asked, and weights
  * are matched: an id, or NULL). On SV_ERR_INVALID_NETWORK *out_issues is set. The pointer is good

@@ -72,8 +72,12 @@ enum sv_status jobs_weights_note(struct jobs_plan *plan, const json_t *network, 
         return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
     }
     plan->starts = starts;
-    struct jobs_start *start = &starts[plan->start_count++];
-    (void)snprintf(start->network, sizeof start->network, "%s", name);
+    struct jobs_start *start = &starts[plan->start_count];
+    *start = (struct jobs_start){.network = strdup(name)};
+    if (!start->network) {
+        return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+    }
+    plan->start_count++;
     (void)snprintf(start->weights_id, sizeof start->weights_id, "%s", id);
     return SV_OK;
 }

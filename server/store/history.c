@@ -15,7 +15,8 @@ static const char SPEED[] =
     " j.dataset_id join metric_summary s on s.trial_id = t.id and s.metric = 'images_per_second'"
     " join attempt a on a.trial_id = t.id and a.fence = t.fence where t.state = 'completed' and"
     " s.last > 0 and s.last < 'Infinity' and d.height = $2 and d.width = $3 and d.channels = $4 and"
-    " (t.resolved -> 'network')::text = $5";
+    " (t.resolved -> 'network')::text = $5 and not exists (select 1 from jsonb_each($6::jsonb) p"
+    " where coalesce((t.resolved #> string_to_array(p.key, '.'))::jsonb, 'null') <> p.value)";
 
 enum sv_status store_speed_read(struct store *store, const struct store_scope *scope,
                                 const struct store_speed_query *query, double *out_speed,
@@ -28,6 +29,7 @@ enum sv_status store_speed_read(struct store *store, const struct store_scope *s
     sql_int(&params, query->width);
     sql_int(&params, query->channels);
     sql_text(&params, query->network);
+    sql_text(&params, query->pace);
     enum sv_status st = store_query(store, SPEED, &params, &rows, err);
     if (st == SV_OK) {
         struct sql_reader r = {.rows = &rows};

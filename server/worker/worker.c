@@ -262,7 +262,8 @@ enum sv_status worker_run(const struct worker_setup *setup, struct sv_error *err
                   LOG_TEXT("instruction_set", worker.environment.instruction_set),
                   LOG_INT("cgroup", worker.cgroup.version));
         if (worker.cgroup.is_useless) {
-            log_event(worker.log, SV_LOG_WARN, "delegated_cgroup_cannot_limit_memory");
+            log_event(worker.log, SV_LOG_WARN, "cgroup_is_useless",
+                      LOG_TEXT("detail", "the delegated group cannot limit memory"));
         }
         st = run_threads(&worker, err);
     }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import assay
+from conftest import upload_weights
 
 LIFE = {"sequence": "unit", "time": "cycle", "remaining_life": True}
 TRAIN = b"unit,cycle,a,b\r\n1,1,5,3\r\n1,2,6,3\r\n1,3,,3\r\n2,1,7,3\r\n2,2,x,3\r\n3,1,8,3\r\n3,2,9,3\r\n"
@@ -285,3 +286,33 @@ def test_a_network_is_analysed_against_sequences(daemon, engines):
     assert report["valid"], report["issues"]
     assert report["totals"]["learnables"] == 184501  # of the published network on 17 inputs
     assert not daemon.post("/v1/networks/analyze", {"network": {"name": "simple_cnn"}, "dataset": engines["id"]})["valid"]
+
+
+def test_a_network_of_sequences_starts_from_weights(daemon, engines):
+    """What a match says and what a job does are the same, with all inputs and without the constant ones."""
+    def trained(**data):
+        trial = regression(daemon, engines, training={"epochs": 1}, data={"rul_threshold": 100, **data})[1][0]
+        content = daemon.request("GET", f"/v1/trials/{trial['id']}/network").content
+        return upload_weights(daemon, content)
+
+    def job(weights, **data):
+        return {"kind": "sequence_regression", "dataset": engines["id"], "network": SMALL["network"], "weights": weights["id"],
+                "data": {"rul_threshold": 100, **data}, "training": {"epochs": 2}}
+
+    some, every = trained(), trained(keep_constant=True)
+    for made, fits, other in ((some, False, True), (every, True, False)):
+        assert daemon.post("/v1/jobs?dry_run=true", job(made, keep_constant=fits))["trial_count"] == 1
+        daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/weights", json=job(made, keep_constant=other))
+    report = daemon.post(f"/v1/weights/{some['id']}/match", {"network": SMALL["network"], "dataset": engines["id"]})
+    assert report["loadable"] and not report["missing"], report
+    made = daemon.post("/v1/jobs", job(some))
+    assert [t["state"] for t in daemon.wait_job(made["id"])] == ["completed"]
+
+
+def test_values_that_are_no_life_are_not_cut_off(daemon):
+    rows = "".join(f"{unit},{t},{t % 5},{1000 + 10 * t}\n" for unit in range(4) for t in range(6))
+    made = make(daemon, "volts", {"train.csv": ("unit,cycle,a,volt\n" + rows).encode()},
+                table={"sequence": "unit", "time": "cycle", "target": "volt"})
+    assert made["state"] == "ready", made
+    plan = daemon.post("/v1/jobs?dry_run=true", {"kind": "sequence_regression", "dataset": made["id"], "split": {"validation": 0.5}})
+    assert [t["parameters"] for t in plan["trials"]] == [{"network.depth": d} for d in (1, 2, 3)]

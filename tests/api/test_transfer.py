@@ -173,3 +173,47 @@ def test_weights_that_are_not_finite_are_of_no_use(daemon, dataset):
     report = daemon.post(f"/v1/weights/{made['conv1.weight']['id']}/match", {"network": NETWORK, "dataset": dataset["id"]})
     assert not report["loadable"] and [t["name"] for t in report["not_finite"]] == ["conv1.weight"]
     assert daemon.post("/v1/jobs?dry_run=true", transfer(dataset, made["fc.weight"]))["trial_count"] == 1
+
+
+def test_the_preprocessing_of_the_weights_is_that_of_the_network(daemon, dataset):
+    """Pictures come in as (x / scale - mean) / std; what the job says itself of its inputs must agree or stands alone."""
+    made = upload_weights(daemon, safetensors(some_weights()), "with levels", preprocessing={"mean": [0.5], "std": [0.25]})
+    silent = {"layers": [{k: v for k, v in layer.items() if k != "normalisation"} for layer in NETWORK["layers"]]}
+    trials = run(daemon, transfer(dataset, made, network=silent, training={"epochs": 1}))[1]
+    layer = trials[0]["resolved"]["network"]["layers"][0]
+    assert (layer["normalisation"], layer["mean"], layer["std"]) == ("zscore", [127.5], [63.75])
+    answer = daemon.request("GET", f"/v1/trials/{trials[0]['id']}/network").content
+    rows = {name: np.frombuffer(data, "<f4") for name, data in tensors_of(answer).items() if name.startswith("in.")}
+    assert {tuple(v) for v in rows.values()} == {(127.5,), (63.75,)}, rows
+    problem = daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/weights", json=transfer(dataset, made))
+    assert "preprocessing" in problem["detail"]
+    plan = daemon.post("/v1/jobs?dry_run=true", transfer(dataset, made, data={"normalisation": "rescale_unit"}))
+    assert plan["resolved"]["data"]["normalisation"] == "rescale_unit"
+    three = upload_weights(daemon, safetensors(some_weights()), preprocessing={"mean": [0.5] * 3, "std": [0.25] * 3})
+    daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/weights", json=transfer(dataset, three, network=silent))
+
+
+def test_networks_without_a_name_and_with_a_long_one(daemon, dataset, start):
+    long_name = "n" * 200
+    job = transfer(dataset, start, search={"parameters": {"network": [
+        NETWORK, {"name": "layers", **NETWORK}, {"name": long_name, **NETWORK}], "training.l2": [0, 0.1]}})
+    del job["network"]
+    made = daemon.submit(job)
+    with daemon.database().cursor() as sql:
+        sql.execute("select network from job_weights where job_id = %s order by length(network)", (made["id"],))
+        assert [row[0] for row in sql.fetchall()] == ["", "layers", long_name]
+    daemon.post(f"/v1/jobs/{made['id']}/cancel")
+    daemon.wait_job(made["id"])
+
+
+def test_a_frozen_trial_is_no_history_of_a_whole_one(daemon, dataset, start):
+    fields = {"training": {"epochs": 3, "batch_size": 48}}
+    run(daemon, transfer(dataset, start, freeze="all_but_head", **fields))
+
+    def basis(**more):
+        return daemon.post("/v1/jobs?dry_run=true", transfer(dataset, start, **{**fields, **more}))["estimate"]["basis"]
+
+    assert basis(freeze="all_but_head") == "history"
+    assert [basis(), basis(freeze={"up_to": "conv1"}), basis(freeze="all_but_head", operators="plain"),
+            basis(freeze="all_but_head", training={"batch_size": 40}),
+            basis(freeze="all_but_head", augmentation={"x_reflection": True})] == ["multiply_adds"] * 5

@@ -46,7 +46,7 @@ def test_a_trial_pauses_and_goes_on(daemon, running):
 
 
 def test_a_stop_in_the_queue_keeps_what_the_checkpoint_holds(daemon, running):
-    """Paused, let go while its job is held, stopped: evaluated, not lost."""
+    """Paused, let go while its job is held, stopped: evaluated, not lost, and nothing else of the job starts."""
     job, trial = running
     daemon.post(f"/v1/trials/{trial['id']}/pause")
     wait_until(lambda: state_of(daemon, trial["id"]) == "paused")
@@ -55,12 +55,12 @@ def test_a_stop_in_the_queue_keeps_what_the_checkpoint_holds(daemon, running):
     assert daemon.post(f"/v1/trials/{trial['id']}/resume")["effect"] == "changed"
     assert state_of(daemon, trial["id"]) == "queued"
     assert daemon.post(f"/v1/trials/{trial['id']}/stop")["effect"] == "requested"
-    waiting = daemon.get(f"/v1/trials/{trial['id']}")
-    assert waiting["state"] == "queued" and waiting["requested"] == "stop" and waiting["checkpoint_step"] == step
-    assert not daemon.post(f"/v1/jobs/{job['id']}/stop")["paused"]  # which lets it go
     [stopped] = daemon.wait_job(job["id"])
     assert stopped["state"] == "stopped" and stopped["step"] >= step > 0
     assert daemon.get(f"/v1/trials/{trial['id']}/confusion-matrix")["total"] > 0
+    assert daemon.get(f"/v1/jobs/{job['id']}")["paused"]
+    assert daemon.post(f"/v1/trials/{trial['id']}/restart")["held"]
+    assert daemon.post(f"/v1/trials/{trial['id']}/cancel")["effect"] == "changed"
 
 
 def test_a_paused_job_starts_nothing(daemon, running, dataset):

@@ -3,7 +3,8 @@
  * sequence_regression: a recurrent network predicts a number at each step of a sequence. Without
  * settings of its own a job is the published experiment on remaining useful life: an LSTM of 200
  * units under adam, sequences sorted by length, each parameter's gradient limited to norm 1,
- * targets cut off at three thresholds, one to three LSTM layers. As there, everything trains and
+ * targets cut off at three thresholds (where they are what remains of a life), one to three LSTM
+ * layers. As there, everything trains and
  * trials are ranked by the RMSE of all steps of the test part; where a part validates, by that of
  * the validation part.
  */
@@ -31,8 +32,8 @@ const struct jobs_kind jobs_kind_sequence_regression = {
                 " \"training\": {\"solver\": \"adam\", \"learning_rate\": 0.01, \"epochs\": 60,"
                 " \"batch_size\": 20, \"shuffle\": \"never\","
                 " \"gradient_clipping\": {\"method\": \"l2norm\", \"threshold\": 1}}}",
-    .sweep = {{"data.rul_threshold", "data.rul_threshold", "[150, 200, 250]"},
-              {"network.depth", "network", "[1, 2, 3]"}},
+    .sweep = {{"data.rul_threshold", "data.rul_threshold", "[150, 200, 250]", true},
+              {"network.depth", "network", "[1, 2, 3]", false}},
     .metrics = "[\"rmse\", \"mae\", \"r2\", \"mean_max_absolute_error\", \"last_step_rmse\","
                " \"phm08_score\", \"loss\"]",
     .headline_metric = "validation_rmse",

@@ -200,14 +200,47 @@ static void split_shares_complete_each_other(void **state)
     }
 }
 
-static double history(void *ctx, const char *network, const struct jobs_dataset *dataset)
+/* Trials on plain operators, from batches of 32, were three times as fast. */
+static double history(void *ctx, const struct jobs_pace *pace, const struct jobs_dataset *dataset)
 {
     (void)ctx;
-    json_t *json = json_loads(network, 0, NULL);
-    assert_string_equal(text_at(json, "name"), "simple_cnn");
+    json_t *network = json_loads(pace->network, 0, NULL);
+    json_t *rest = json_loads(pace->rest, 0, NULL);
+    assert_string_equal(text_at(network, "name"), "simple_cnn");
     assert_int_equal(dataset->classes, 10);
-    json_decref(json);
-    return 10000.0;
+    const char *operators = json_string_value(json_object_get(rest, "operators"));
+    bool plain = operators && strcmp(operators, "plain") == 0;
+    assert_int_equal(json_integer_value(json_object_get(rest, "training.batch_size")),
+                     plain ? 32 : 128);
+    assert_string_equal(json_string_value(json_object_get(rest, "freeze")), "none");
+    assert_true(json_is_object(json_object_get(rest, "augmentation")));
+    json_decref(network);
+    json_decref(rest);
+    return plain ? 30000.0 : 10000.0;
+}
+
+static double seconds_with_history(const char *text)
+{
+    struct jobs_context with = context;
+    struct jobs_plan *plan = NULL;
+    json_t *issues = NULL, *submitted = job(text);
+    with.history = history;
+    assert_int_equal(jobs_resolve(submitted, &with, &plan, &issues, NULL), SV_OK);
+    assert_string_equal(plan->estimate.basis, "history");
+    double seconds = plan->estimate.seconds;
+    jobs_plan_destroy(plan);
+    json_decref(submitted);
+    return seconds;
+}
+
+static void history_is_of_trials_that_cost_the_same(void **state)
+{
+    (void)state;
+#define TRAINING "'training': {'solver': 'sgdm', 'validation_frequency': 0"
+    double usual = seconds_with_history("{" MINIMAL ", " TRAINING "}}");
+    double plain = seconds_with_history("{" MINIMAL ", 'operators': 'plain', " TRAINING
+                                        ", 'batch_size': 32}}");
+    assert_true(plain < usual / 2.5);
 }
 
 static void history_is_better_than_counting(void **state)
@@ -325,7 +358,7 @@ static const struct refusal REFUSALS[] = {
     {"{" MINIMAL ", 'explain': {'samples': [3, 99999999]}}", "/explain/samples/1",
      SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'explain': {'part': 'train'}}", "/explain/part", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'explain': {'methods': ['lime']}}", "/explain/methods/0", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'explain': {'methods': ['grad']}}", "/explain/methods/0", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'explain': {'methods': ['activations']}}", "/explain/layers",
      SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'explain': {'methods': ['grad_cam'], 'layers': ['relu1']}}", "/explain/layers",
@@ -425,6 +458,16 @@ static const struct refusal REFUSALS[] = {
     {"{" MINIMAL ", 'search': {'parameters': {'data.rul_threshold': [150]}}}",
      "/search/parameters/data.rul_threshold/0", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'data': {'sort': 'none'}}", "/data/sort", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'augmentation': {'rotation_degrees': [-10, 10]}}",
+     "/augmentation/rotation_degrees", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'search': {'parameters': {'augmentation.scale': [[1, 2]]}}}",
+     "/search/parameters/augmentation.scale", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'explain': {'methods': ['grad_cam', 'lime']}}", "/explain/methods/1",
+     SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'explain': {'methods': ['occlusion']}}", "/explain/methods/0",
+     SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'parallel': {'workers': 2}}", "/parallel", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'search': {'strategy': 'bayesian'}}", "/search/strategy", SV_ERR_NOT_SUPPORTED},
     {"{" MINIMAL ", 'evaluation': {'metrics': ['accuracy', 'rmse']}}", "/evaluation/metrics/1",
      SV_ERR_INVALID_FIELD},
     {"{'kind': 'sequence_regression', 'dataset': '" ID "'}", "/dataset", SV_ERR_INVALID_FIELD},
@@ -564,6 +607,7 @@ static struct jobs_dataset engines = {.id = ID,
                                       .inputs = 24,
                                       .constant_inputs = 7,
                                       .targets = 1,
+                                      .remaining_life = true,
                                       .longest = 362,
                                       .mean_steps = 200,
                                       .train = 100,
@@ -584,6 +628,29 @@ static enum sv_status resolve_sequences(const char *text, struct jobs_plan **out
     json_decref(submitted);
     json_decref(issues);
     return st;
+}
+
+/* Values of another kind, a voltage or a price, are not cut off. */
+static void a_regression_of_no_life_has_no_thresholds(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = NULL;
+    struct sv_error err = {0};
+    engines.remaining_life = false;
+    assert_int_equal(resolve_sequences("{" SEQUENCES "}", &plan, &err), SV_OK);
+    assert_int_equal(plan->trial_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(json_object_size(plan->trials[i].parameters), 1);
+        assert_true(json_is_null(jx_path_get(plan->trials[i].resolved, "data.rul_threshold")));
+    }
+    jobs_plan_destroy(plan);
+    assert_int_equal(resolve_sequences("{" SEQUENCES ", 'search': {'parameters': "
+                                       "{'data.rul_threshold': [150, 200]}}}",
+                                       &plan, &err),
+                     SV_OK);
+    assert_int_equal(plan->trial_count, 2); /* asked for, it is done */
+    jobs_plan_destroy(plan);
+    engines.remaining_life = true;
 }
 
 /* The published experiment: three thresholds by one to three layers. */
@@ -696,6 +763,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_shortest_regression_is_the_published_one),
+        cmocka_unit_test(a_regression_of_no_life_has_no_thresholds),
         cmocka_unit_test(a_regression_keeps_what_the_job_says),
         cmocka_unit_test(refusals_of_regressions_name_their_field),
         cmocka_unit_test(the_shortest_job_compares_three_solvers),
@@ -705,6 +773,7 @@ int main(void)
         cmocka_unit_test(an_own_validation_part_is_not_cut),
         cmocka_unit_test(split_shares_complete_each_other),
         cmocka_unit_test(history_is_better_than_counting),
+        cmocka_unit_test(history_is_of_trials_that_cost_the_same),
         cmocka_unit_test(a_grid_runs_its_last_path_fastest_and_seeds_faster),
         cmocka_unit_test(swept_objects_change_what_they_name),
         cmocka_unit_test(network_parameters_are_swept_like_others),

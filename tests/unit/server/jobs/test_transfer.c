@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/json/json.h"
+#include "core/network/network.h"
 #include "server/jobs/jobs.h"
 #include "tests/support/cmocka_all.h"
 
@@ -16,6 +17,7 @@
 #define OTHER     "0192a1b2c3d47e5f8a9b0c1d2e3f0002"
 #define UPLOADING "0192a1b2c3d47e5f8a9b0c1d2e3f0003"
 #define ABSENT    "0192a1b2c3d47e5f8a9b0c1d2e3f0004"
+#define LEVELS    "0192a1b2c3d47e5f8a9b0c1d2e3f0005" /* fit, and name their preprocessing */
 #define DIGEST    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #define MINIMAL   "'kind': 'solver_comparison', 'dataset': '" DATA "'"
 #define TRANSFER  "'kind': 'transfer_learning', 'dataset': '" DATA "'"
@@ -33,20 +35,24 @@ static enum sv_status find_dataset(void *ctx, const char *id, struct jobs_datase
 }
 
 static enum sv_status find_weights(void *ctx, const char *id, const json_t *network,
-                                   const struct jobs_dataset *dataset,
+                                   const struct nn_network_bind *bind,
                                    struct jobs_weights *out_weights, struct sv_error *err)
 {
     (void)ctx;
     assert_true(json_is_object(network));
-    assert_int_equal(dataset->classes, 5);
+    assert_int_equal(bind->classes, 5);
     if (strcmp(id, OTHER) == 0) {
         return sv_fail(err, SV_ERR_INVALID_FIELD, "\"conv1.weight\" is missing");
     }
     if (strcmp(id, UPLOADING) == 0) {
         return SV_ERR_WRONG_STATE;
     }
-    if (strcmp(id, FITS) != 0) {
+    if (strcmp(id, FITS) != 0 && strcmp(id, LEVELS) != 0) {
         return SV_ERR_NOT_FOUND;
+    }
+    if (strcmp(id, LEVELS) == 0) {
+        out_weights->preprocessing = json_loads(
+            "{\"scale\": 255, \"mean\": [0.5, 0.4, 0.485], \"std\": [0.2, 0.25, 0.229]}", 0, NULL);
     }
     (void)snprintf(out_weights->id, sizeof out_weights->id, "%s", id);
     (void)snprintf(out_weights->digest, sizeof out_weights->digest, "%s", DIGEST);
@@ -196,6 +202,62 @@ static void a_transfer_without_weights_is_warned_of(void **state)
     }
 }
 
+/* Pictures are normalised as those who trained the weights did it. */
+static void the_preprocessing_of_the_weights_is_in_the_network(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = resolve("{" MINIMAL ", 'weights': '" LEVELS "'}");
+    const json_t *layers = jx_path_get(plan->trials[0].resolved, "network.layers");
+    const json_t *input = json_array_get(layers, 0);
+    assert_string_equal(text_at(input, "kind"), "image_input");
+    assert_string_equal(text_at(input, "normalisation"), "zscore");
+    const json_t *mean = json_object_get(input, "mean"), *std = json_object_get(input, "std");
+    assert_true(json_number_value(json_array_get(mean, 0)) == 127.5);
+    assert_true(json_number_value(json_array_get(mean, 2)) == 123.675);
+    assert_true(json_number_value(json_array_get(std, 1)) == 63.75);
+    jobs_plan_destroy(plan);
+    /* the job's own word */
+    plan = resolve("{" MINIMAL ", 'weights': '" LEVELS "', 'data': {'normalisation': 'none'}}");
+    layers = jx_path_get(plan->trials[0].resolved, "network.layers");
+    assert_string_not_equal(text_at(json_array_get(layers, 0), "normalisation"), "zscore");
+    jobs_plan_destroy(plan);
+}
+
+/* Names are kept whole: two trials of one network are one start. */
+static void long_names_and_none_are_names(void **state)
+{
+    (void)state;
+    static const char LAYERS[] = "'layers': [{'kind': 'image_input', 'name': 'in'},"
+                                 " {'kind': 'fully_connected', 'name': 'fc'},"
+                                 " {'kind': 'softmax', 'name': 'p'}]";
+    char name[201], text[2000];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    (void)snprintf(text, sizeof text,
+                   "{" MINIMAL ", 'weights': '" FITS "', 'network': {'name': '%s', %s}}", name,
+                   LAYERS);
+    struct jobs_plan *plan = resolve(text);
+    assert_int_equal(plan->trial_count, 3);
+    assert_int_equal(plan->start_count, 1);
+    assert_string_equal(plan->starts[0].network, name);
+    jobs_plan_destroy(plan);
+    (void)snprintf(text, sizeof text,
+                   "{" MINIMAL ", 'weights': {'%s': '" FITS "'}, 'network': {'name': '%s', %s}}",
+                   name, name, LAYERS);
+    plan = resolve(text);
+    assert_int_equal(plan->start_count, 1);
+    jobs_plan_destroy(plan);
+    (void)snprintf(text, sizeof text,
+                   "{" MINIMAL ", 'weights': '" FITS "', 'search': {'parameters': {'network':"
+                   " [{%s}, {'name': 'layers', %s}]}}}",
+                   LAYERS, LAYERS);
+    plan = resolve(text);
+    assert_int_equal(plan->start_count, 2);
+    assert_string_equal(plan->starts[0].network, "");
+    assert_string_equal(plan->starts[1].network, "layers");
+    jobs_plan_destroy(plan);
+}
+
 static const struct refusal {
     const char *job, *pointer;
     enum sv_status status;
@@ -219,8 +281,11 @@ static const struct refusal {
     {"{" TRANSFER ", 'network': {'name': 'simple_cnn'}, 'freeze': 'all_but_head'}", "/weights",
      SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'freeze': {'up_to': 'relu1'}}", "/weights", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'augmentation': {'rotation_degrees': 3}}", "/augmentation/rotation_degrees",
-     SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'augmentation': {'rotate': 3}}", "/augmentation/rotate", SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'weights': '" LEVELS "', 'network': {'layers': [{'kind': 'image_input', 'name':"
+     " 'in', 'normalisation': 'rescale_unit'}, {'kind': 'fully_connected', 'name': 'fc'},"
+     " {'kind': 'softmax', 'name': 'p'}]}}",
+     "/weights", SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'augmentation': {'crop_padding': -1}}", "/augmentation/crop_padding",
      SV_ERR_INVALID_FIELD},
     {"{" MINIMAL ", 'augmentation': {'crop_padding': 28}}", "/augmentation/crop_padding",
@@ -264,6 +329,8 @@ int main(void)
         cmocka_unit_test(each_network_has_its_own_weights),
         cmocka_unit_test(what_is_frozen_can_be_swept),
         cmocka_unit_test(a_transfer_without_weights_is_warned_of),
+        cmocka_unit_test(the_preprocessing_of_the_weights_is_in_the_network),
+        cmocka_unit_test(long_names_and_none_are_names),
         cmocka_unit_test(every_refusal_names_its_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
