@@ -60,8 +60,9 @@ static size_t predictions_bytes(const struct nn_training_setup *setup)
     size_t bytes = 0;
     for (int part = NN_PART_TRAIN + 1; part < NN_PART_COUNT; part++) {
         const struct nn_split_side *side = &setup->parts[part];
+        size_t row = setup->keep_probabilities ? setup->bind.classes * sizeof(float) : 0;
         bytes += side->count * (setup->sequences ? sizeof(struct nn_sequence_prediction)
-                                                 : sizeof(struct nn_prediction));
+                                                 : sizeof(struct nn_prediction) + row);
         for (size_t i = 0; setup->sequences && i < side->count; i++) {
             bytes += nn_sequences_length(setup->sequences, side->items[i]) * 2 * sizeof(float);
         }
