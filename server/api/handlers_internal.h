@@ -18,6 +18,9 @@ API_HANDLER(api_readyz_get);
 API_HANDLER(api_metrics_get);
 API_HANDLER(api_openapi_get);
 API_HANDLER(api_events_get);
+bool api_healthz_recall(void *ctx, const struct http_request *req, struct http_response *out_resp);
+bool api_metrics_recall(void *ctx, const struct http_request *req, struct http_response *out_resp);
+bool api_openapi_recall(void *ctx, const struct http_request *req, struct http_response *out_resp);
 
 API_HANDLER(api_networks_list);
 API_HANDLER(api_networks_get);

@@ -129,33 +129,27 @@ static void put_pool(FILE *out, const struct store_pool_counters *p)
     put(out, "database_retries_total", "counter", "Transactions run again.", (double)p->retries);
 }
 
-/* GET /metrics: figures in the text format of Prometheus. */
-enum sv_status api_metrics_get(void *state, const struct http_request *req,
-                               struct http_response *out_resp, struct sv_error *err)
+/* counters NULL: the database did not say. */
+static enum sv_status answer_metrics(struct api_ctx *ctx, const struct store_counters *counters,
+                                     struct http_response *out_resp, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
-    struct http_server *server = ctx->server;
-    struct store_counters counters = {0};
     struct store_pool_counters pool = {0};
     struct http_stats http = {0};
     char *text = NULL;
     size_t size = 0;
-    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
-    if (st == SV_OK) {
-        st = store_counters_read(ctx->store, &counters, err);
-    }
-    if (st != SV_OK) {
-        return st;
-    }
     FILE *out = open_memstream(&text, &size);
     if (!out) {
         return api_no_memory(err);
     }
-    put_store(out, &counters);
+    put(out, "database_answers", "gauge",
+        "1 when the database has answered; else its figures are missing.", counters ? 1 : 0);
+    if (counters) {
+        put_store(out, counters);
+    }
     store_pool_counters(ctx->store, &pool);
     put_pool(out, &pool);
-    if (server) {
-        http_server_stats(server, &http);
+    if (ctx->server) {
+        http_server_stats(ctx->server, &http);
         put_http(out, &http);
     }
     if (fclose(out) != 0) {
@@ -164,6 +158,30 @@ enum sv_status api_metrics_get(void *state, const struct http_request *req,
     }
     return http_response_bytes_take(out_resp, 200, "text/plain; version=0.0.4; charset=utf-8", text,
                                     size);
+}
+
+/* GET /metrics: figures in the text format of Prometheus. Those of this process are there also
+ * while the database is away, when they are needed most. */
+enum sv_status api_metrics_get(void *state, const struct http_request *req,
+                               struct http_response *out_resp, struct sv_error *err)
+{
+    struct api_ctx *ctx = state;
+    struct store_counters counters = {0};
+    struct sv_error why = {0};
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    bool known = store_counters_read(ctx->store, &counters, &why) == SV_OK;
+    return answer_metrics(ctx, known ? &counters : NULL, out_resp, err);
+}
+
+bool api_metrics_recall(void *ctx, const struct http_request *req, struct http_response *out_resp)
+{
+    struct api_ctx *api = ctx;
+    struct sv_error err = {0};
+    return store_is_silent(api->store) && http_query_decode(req, NULL, 0, NULL, &err) == SV_OK &&
+           answer_metrics(api, NULL, out_resp, &err) == SV_OK;
 }
 
 /* GET /openapi.json: the contract. */
@@ -182,4 +200,17 @@ enum sv_status api_openapi_get(void *state, const struct http_request *req,
         }
     }
     return sv_fail(err, SV_ERR_INTERNAL, "the description is missing");
+}
+
+/* On an I/O thread: what these two answer is in memory. */
+bool api_openapi_recall(void *ctx, const struct http_request *req, struct http_response *out_resp)
+{
+    struct sv_error err = {0};
+    return api_openapi_get(ctx, req, out_resp, &err) == SV_OK;
+}
+
+bool api_healthz_recall(void *ctx, const struct http_request *req, struct http_response *out_resp)
+{
+    struct sv_error err = {0};
+    return api_healthz_get(ctx, req, out_resp, &err) == SV_OK;
 }

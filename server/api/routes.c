@@ -30,9 +30,10 @@
         .method = "GET", .pattern = (pattern_), .handler = (handler_), .role = HTTP_ROLE_VIEWER,   \
         .produces = (types_)                                                                       \
     }
-#define OPEN(pattern_, handler_)                                                                   \
+#define OPEN(pattern_, handler_, recall_)                                                          \
     {                                                                                              \
-        .method = "GET", .pattern = (pattern_), .handler = (handler_), .role = HTTP_ROLE_PUBLIC    \
+        .method = "GET", .pattern = (pattern_), .handler = (handler_), .role = HTTP_ROLE_PUBLIC,   \
+        .recall = (recall_)                                                                        \
     }
 #define WRITE(method_, pattern_, handler_, body_)                                                  \
     {                                                                                              \
@@ -51,10 +52,15 @@
 #define JSON_OR_PNG "application/json, image/png"
 
 static const struct http_route ROUTES[] = {
-    OPEN("/healthz", api_healthz_get),
-    OPEN("/readyz", api_readyz_get),
-    OPEN("/openapi.json", api_openapi_get),
-    READ_AS("/metrics", api_metrics_get, "text/plain"),
+    OPEN("/healthz", api_healthz_get, api_healthz_recall),
+    OPEN("/readyz", api_readyz_get, NULL),
+    OPEN("/openapi.json", api_openapi_get, api_openapi_recall),
+    {.method = "GET",
+     .pattern = "/metrics",
+     .handler = api_metrics_get,
+     .role = HTTP_ROLE_VIEWER,
+     .produces = "text/plain",
+     .recall = api_metrics_recall},
     READ_AS("/v1/events", api_events_get, "text/event-stream"),
 
     READ("/v1/networks", api_networks_list),

@@ -13,7 +13,7 @@
 #include "server/base/clock.h"
 #include "server/store/projects.h"
 
-enum { ROWS = 256 };
+enum { ROWS = 256, SILENT_MS = 60000 };
 
 _Static_assert(sizeof((struct http_actor *)0)->name == sizeof((struct store_scope *)0)->actor,
                "the name of a token is copied whole");
@@ -53,13 +53,23 @@ void app_auth_destroy(struct app_auth *auth)
     }
 }
 
+/* Does what was learned until then still hold? While the database says nothing it can neither be
+ * asked nor told that a token is revoked: then for a while longer. Called with the mutex held; that
+ * of the store comes after it. */
+static bool holds(const struct app_auth *auth, int64_t until_ms)
+{
+    int64_t now_ms = sv_clock_monotonic_ms();
+    return now_ms < until_ms ||
+           (until_ms > 0 && now_ms < until_ms + SILENT_MS && store_is_silent(auth->store));
+}
+
 static bool recall(struct app_auth *auth, const uint8_t digest[NN_SHA256_SIZE],
                    struct http_actor *out_actor)
 {
     struct kept *row = &auth->rows[digest[0]];
     (void)pthread_mutex_lock(&auth->mutex);
     bool found =
-        row->until_ms > sv_clock_monotonic_ms() && memcmp(row->digest, digest, NN_SHA256_SIZE) == 0;
+        memcmp(row->digest, digest, NN_SHA256_SIZE) == 0 && holds(auth, row->until_ms);
     if (found) {
         *out_actor = row->actor;
     }
@@ -116,7 +126,7 @@ static enum sv_status check_token(struct app_auth *auth, const char *token,
 static bool recall_exist(struct app_auth *auth, bool *out_exist)
 {
     (void)pthread_mutex_lock(&auth->mutex);
-    bool known = auth->exist_until_ms > sv_clock_monotonic_ms();
+    bool known = holds(auth, auth->exist_until_ms);
     *out_exist = auth->tokens_exist;
     (void)pthread_mutex_unlock(&auth->mutex);
     return known;

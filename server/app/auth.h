@@ -13,7 +13,8 @@
 struct app_auth; /* guarded by a mutex of its own */
 struct store;
 
-/* A revoked token, and the first one made, take effect after this time at the latest. */
+/* A revoked token, and the first one made, take effect after this time at the latest; while the
+ * database says nothing (store_is_silent), what was known goes on to hold for up to a minute. */
 enum { APP_AUTH_KEPT_MS = 5000 };
 
 SV_MUST_CHECK enum sv_status app_auth_create(struct store *store, struct app_auth **out_auth,

@@ -301,17 +301,24 @@ static void request_id_set(struct http_exchange *ex)
     }
 }
 
-/* Answers from memory if the route can: most polls need no other thread. */
+static bool recall_actor(struct http_exchange *ex)
+{
+    const struct http_settings *settings = &ex->server->settings;
+    struct http_actor *actor = &ex->request.actor;
+    *actor = (struct http_actor){.role = HTTP_ROLE_PUBLIC};
+    return ex->route->role == HTTP_ROLE_PUBLIC ||
+           (settings->recall_actor && settings->recall_actor(settings->ctx, &ex->request, actor) &&
+            actor->role >= ex->route->role);
+}
+
+/* Answers from memory if the route can: most polls, and what is open to all, need no other thread
+ * and so wait behind nobody. */
 static bool recall(struct http_exchange *ex)
 {
     const struct http_settings *settings = &ex->server->settings;
-    struct http_actor actor = {.role = HTTP_ROLE_PUBLIC};
-    if (!ex->route->recall || !settings->recall_actor ||
-        !settings->recall_actor(settings->ctx, &ex->request, &actor) ||
-        actor.role < ex->route->role) {
+    if (!ex->route->recall || !recall_actor(ex)) {
         return false;
     }
-    ex->request.actor = actor;
     if (!ex->route->recall(settings->ctx, &ex->request, &ex->response)) {
         http_response_reset(&ex->response);
         return false;

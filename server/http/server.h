@@ -65,7 +65,7 @@ struct http_settings {
     enum sv_status (*authenticate)(void *state, const struct http_request *req,
                                    struct http_actor *out_actor, struct sv_error *err);
     /* The actor if it is known without asking anybody; runs on an I/O thread, as recall does. NULL:
-     * no route's recall is used. */
+     * recall is used on PUBLIC routes only. */
     bool (*recall_actor)(void *ctx, const struct http_request *req, struct http_actor *out_actor);
     /* Runs on a request thread after the handler of a POST, PUT, PATCH or DELETE, whatever came of
      * it, and before its answer goes out. May be NULL. */

@@ -55,11 +55,9 @@ static enum sv_status lost(struct store_listener *listener, struct sv_error *err
 
 static bool run_plain(struct store_listener *listener, const char *sql)
 {
-    PGresult *result = PQexec(listener->pg, sql);
-    ExecStatusType code = PQresultStatus(result);
-    PQclear(result);
+    bool done = sql_command_plain(listener->pg, sql, store_patience_ms(listener->store));
     listener->check_at_ms = sv_clock_monotonic_ms() + CHECK_MS;
-    return code == PGRES_COMMAND_OK || code == PGRES_TUPLES_OK;
+    return done;
 }
 
 static enum sv_status connect_listener(struct store_listener *listener, struct sv_error *err)

@@ -144,7 +144,7 @@ static enum sv_status stream_chunks(struct store_conn *conn, void *ctx, struct s
     st = st ? st : sql_send(conn, CHUNKS, &params, err);
     if (st == SV_OK) {
         NN_ASSERT(PQsetSingleRowMode(conn->pg)); /* only refused when nothing was sent */
-        for (PGresult *result = PQgetResult(conn->pg); result; result = PQgetResult(conn->pg)) {
+        for (PGresult *result = sql_next(conn); result; result = sql_next(conn)) {
             struct sql_rows rows = {.result = result, .n = PQntuples(result)};
             if (PQresultStatus(result) == PGRES_SINGLE_TUPLE) {
                 add_chunk(&rows, reading, &t);
@@ -154,6 +154,7 @@ static enum sv_status stream_chunks(struct store_conn *conn, void *ctx, struct s
             PQclear(result);
         }
         store_thin_end(&t);
+        st = st ? st : sql_overdue_check(conn, err);
     }
     sql_params_clear(&params);
     if (st == SV_OK && !reading->list.job_id[0]) {

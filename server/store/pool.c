@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,14 @@
 #include "server/store/curves_internal.h"
 #include "server/store/sql_internal.h"
 
-enum { PROBE_MS = 250, WAIT_MS = 2000, LIFETIME_MS = 3600 * 1000, IDLE_IN_TRANSACTION_MS = 30000 };
+enum {
+    PROBE_MS = 250,
+    WAIT_MS = 2000,
+    LIFETIME_MS = 3600 * 1000,
+    IDLE_IN_TRANSACTION_MS = 30000,
+    SESSION_PATIENCE_MS = 5000,
+    SILENT_MS = 2000
+};
 
 struct store {
     char *conninfo;
@@ -26,6 +34,8 @@ struct store {
     char session[320]; /* statements that every new session runs */
     char connect_timeout[16];
     size_t max;
+    int64_t patience_ms;
+    _Atomic int64_t heard_ms; /* when the database last answered, or had nothing to answer */
     const struct sv_log *log;
     struct store_curves *curves; /* NULL: none are kept */
 
@@ -43,6 +53,25 @@ struct store {
 const struct sv_log *store_log(const struct store *store)
 {
     return store->log;
+}
+
+int64_t store_patience_ms(const struct store *store)
+{
+    return store->patience_ms;
+}
+
+void store_heard(struct store *store)
+{
+    atomic_store(&store->heard_ms, sv_clock_monotonic_ms());
+}
+
+bool store_is_silent(struct store *store)
+{
+    (void)pthread_mutex_lock(&store->mutex);
+    bool silent = store->down || (store->busy > 0 && sv_clock_monotonic_ms() >
+                                                         atomic_load(&store->heard_ms) + SILENT_MS);
+    (void)pthread_mutex_unlock(&store->mutex);
+    return silent;
 }
 
 struct store_curves *store_curves_of(struct store *store)
@@ -75,6 +104,7 @@ enum sv_status store_open(const struct store_options *options, struct store **ou
     store->curves = store_curves_create(options->curve_bytes);
     int connect_s = options->connect_timeout_s > 0 ? options->connect_timeout_s : 3;
     int statement_ms = options->statement_timeout_ms > 0 ? options->statement_timeout_ms : 10000;
+    store->patience_ms = statement_ms + statement_ms / 2;
     int lock_ms = options->lock_timeout_ms > 0 ? options->lock_timeout_ms : 5000;
     (void)snprintf(store->connect_timeout, sizeof store->connect_timeout, "%d", connect_s);
     (void)snprintf(store->session, sizeof store->session,
@@ -139,10 +169,8 @@ enum sv_status store_connect(struct store *store, PGconn **out_pg, struct sv_err
     PGconn *pg = connect_once(store);
     if (PQstatus(pg) == CONNECTION_OK) {
         (void)PQsetNoticeReceiver(pg, ignore_notice, NULL);
-        PGresult *result = PQexec(pg, store->session);
-        bool settled = PQresultStatus(result) == PGRES_COMMAND_OK;
-        PQclear(result);
-        if (settled) {
+        if (PQsetnonblocking(pg, 1) == 0 &&
+            sql_command_plain(pg, store->session, SESSION_PATIENCE_MS)) {
             *out_pg = pg;
             return SV_OK;
         }
@@ -287,7 +315,9 @@ enum sv_status store_pool_take(struct store *store, struct store_conn **out_conn
     conn->failure = SQL_FINE;
     conn->repeated = false;
     (void)pthread_mutex_lock(&store->mutex);
-    store->busy++;
+    if (store->busy++ == 0) {
+        store_heard(store);
+    }
     (void)pthread_mutex_unlock(&store->mutex);
     *out_conn = conn;
     return SV_OK;

@@ -74,6 +74,10 @@ static void log_refusal(const struct store_conn *conn, const PGresult *result, c
 enum sv_status sql_sort(struct store_conn *conn, const PGresult *result, const char *sql,
                         struct sv_error *err)
 {
+    enum sv_status st = sql_overdue_check(conn, err);
+    if (st != SV_OK) {
+        return st;
+    }
     conn->failure = SQL_FINE;
     conn->sqlstate[0] = '\0';
     conn->constraint[0] = '\0';
@@ -95,17 +99,6 @@ enum sv_status sql_sort(struct store_conn *conn, const PGresult *result, const c
     return sv_fail(err, row->status, "%s", row->text);
 }
 
-/* Of a statement that was sent, all that comes; a lost connection gives a last one that says so. */
-static PGresult *last_result(struct store_conn *conn)
-{
-    PGresult *last = NULL;
-    for (PGresult *next = PQgetResult(conn->pg); next; next = PQgetResult(conn->pg)) {
-        PQclear(last);
-        last = next;
-    }
-    return last;
-}
-
 static enum sv_status send_checked(struct store_conn *conn, const char *sql,
                                    const struct sql_params *params, struct sv_error *err)
 {
@@ -124,7 +117,7 @@ enum sv_status sql_run(struct store_conn *conn, const char *sql, struct sql_para
     struct sql_params *p = params ? params : &none;
     enum sv_status st = send_checked(conn, sql, p, err);
     if (st == SV_OK) {
-        PGresult *result = last_result(conn);
+        PGresult *result = sql_last(conn); /* a lost connection gives one that says so */
         st = sql_sort(conn, result, sql, err);
         if (st == SV_OK && rows) {
             *rows = (struct sql_rows){.result = result,

@@ -20,8 +20,9 @@
 enum sql_failure {
     SQL_FINE,
     SQL_REPEAT, /* serialization, deadlock, lock time-out: the whole transaction again */
-    SQL_LOST,   /* the connection is gone */
-    SQL_BROKEN, /* anything else: repeating would not help */
+    SQL_LOST,    /* the connection is gone */
+    SQL_OVERDUE, /* no answer in time: the connection is of no use, the outcome unknown */
+    SQL_BROKEN,  /* anything else: repeating would not help */
 };
 
 /* Borrowed from the pool by one thread. */
@@ -29,6 +30,7 @@ struct store_conn {
     PGconn *pg;
     struct store *store;
     enum sql_failure failure;
+    int64_t until_ms; /* deadline of the statement under way */
     char sqlstate[6];    /* of the last failure, "" if none */
     char constraint[64]; /* that was violated, "" if none */
     bool repeated;       /* an earlier run of this transaction may have been committed */
@@ -47,6 +49,10 @@ void store_pool_suspect(struct store *store);
 SV_MUST_CHECK enum sv_status store_connect(struct store *store, PGconn **out_pg,
                                            struct sv_error *err);
 const struct sv_log *store_log(const struct store *store);
+/* How long a statement may take, seen from here: statement_timeout and half of it again. */
+int64_t store_patience_ms(const struct store *store);
+/* The database has answered something. */
+void store_heard(struct store *store);
 void store_count_retry(struct store *store);
 
 /* ---- memory of results ---- */
@@ -108,9 +114,25 @@ SV_MUST_CHECK enum sv_status sql_run(struct store_conn *conn, const char *sql,
                                      struct sql_params *params, struct sql_rows *rows,
                                      struct sv_error *err);
 /* Sends the statement, prepared for the session at its first use; results are the caller's to take
- * with PQgetResult until it gives NULL. params is not cleared. */
+ * with sql_next until it gives NULL. params is not cleared. */
 SV_MUST_CHECK enum sv_status sql_send(struct store_conn *conn, const char *sql,
                                       const struct sql_params *params, struct sv_error *err);
+/* ---- waiting: nothing else may wait for an answer (sql_wait.c) ---- */
+
+/* Sets the deadline of what is sent next. */
+void sql_wait_begin(struct store_conn *conn);
+/* The next result of what was sent; NULL at the end, and with failure SQL_OVERDUE when it did not
+ * come in time. */
+PGresult *sql_next(struct store_conn *conn);
+/* The last result of what was sent, NULL if there was none; sql_sort knows an overdue one. */
+PGresult *sql_last(struct store_conn *conn);
+/* One statement without parameters, as sql_last. */
+PGresult *sql_command(struct store_conn *conn, const char *sql);
+/* SV_ERR_DATABASE when an answer on this connection is overdue. */
+SV_MUST_CHECK enum sv_status sql_overdue_check(const struct store_conn *conn, struct sv_error *err);
+/* One statement on a connection outside the pool: was it done in time? If not, close it. */
+SV_MUST_CHECK bool sql_command_plain(PGconn *pg, const char *sql, int64_t patience_ms);
+
 /* Closes the connection, if there is one, and forgets what its session has prepared. */
 void sql_disconnect(struct store_conn *conn);
 /* Sorts a result into a status, and into conn->failure, sqlstate and constraint. */

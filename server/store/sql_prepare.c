@@ -101,7 +101,9 @@ static enum sv_status prepare(struct store_conn *conn, const char *sql,
     struct sql_statements *all = conn->statements;
     *out_at = all->n;
     name_make(all->n, name);
-    PGresult *result = PQprepare(conn->pg, name, sql, params->n, params->types);
+    PGresult *result = PQsendPrepare(conn->pg, name, sql, params->n, params->types)
+                           ? sql_last(conn)
+                           : NULL;
     enum sv_status st = sql_sort(conn, result, sql, err);
     PQclear(result);
     if (st == SV_OK) {
@@ -118,7 +120,11 @@ enum sv_status sql_send(struct store_conn *conn, const char *sql, const struct s
 {
     char name[NAME_SIZE];
     size_t at = STATEMENTS_MAX;
-    enum sv_status st = params->n > 0 ? prepare(conn, sql, params, &at, err) : SV_OK;
+    enum sv_status st = sql_overdue_check(conn, err);
+    sql_wait_begin(conn);
+    if (st == SV_OK && params->n > 0) {
+        st = prepare(conn, sql, params, &at, err);
+    }
     if (st != SV_OK) {
         return st;
     }

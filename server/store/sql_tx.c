@@ -23,7 +23,7 @@ struct run {
 
 static enum sv_status exec_plain(struct store_conn *conn, const char *sql, struct sv_error *err)
 {
-    PGresult *result = PQexec(conn->pg, sql);
+    PGresult *result = sql_command(conn, sql);
     enum sv_status st = sql_sort(conn, result, sql, err);
     PQclear(result);
     return st;
@@ -32,7 +32,7 @@ static enum sv_status exec_plain(struct store_conn *conn, const char *sql, struc
 /* COMMIT of a transaction that failed before says ROLLBACK and no error: look at the tag. */
 static enum sv_status commit(struct store_conn *conn, struct run *run, struct sv_error *err)
 {
-    PGresult *result = PQexec(conn->pg, "commit");
+    PGresult *result = sql_command(conn, "commit");
     enum sv_status st = sql_sort(conn, result, "commit", err);
     if (st == SV_OK && strcmp(PQcmdStatus(result), "COMMIT") != 0) {
         conn->failure = SQL_BROKEN;
@@ -57,7 +57,7 @@ static enum sv_status run_transaction(struct store_conn *conn, struct run *run,
         return commit(conn, run, err);
     }
     enum sql_failure failure = conn->failure;
-    if (failure != SQL_LOST && exec_plain(conn, "rollback", NULL) != SV_OK) {
+    if (failure != SQL_LOST && failure != SQL_OVERDUE && exec_plain(conn, "rollback", NULL) != SV_OK) {
         failure = conn->failure == SQL_LOST && failure == SQL_FINE ? SQL_FINE : failure;
     }
     conn->failure = failure;
@@ -77,7 +77,7 @@ static enum sv_status run_once(struct store *store, struct run *run, enum sql_fa
     conn->repeated = run->commit_unknown;
     st = run->transaction ? run_transaction(conn, run, err) : run->fn(conn, run->ctx, err);
     *out_failure = st == SV_OK ? SQL_FINE : conn->failure;
-    if (*out_failure == SQL_LOST) {
+    if (*out_failure == SQL_LOST || *out_failure == SQL_OVERDUE) {
         store_pool_suspect(store);
     }
     store_pool_give(conn);

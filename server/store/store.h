@@ -48,6 +48,10 @@ struct store_pool_counters {
 };
 void store_pool_counters(struct store *store, struct store_pool_counters *out_counters);
 
+/* Has the database been asked and said nothing for two seconds, or can it not be reached? From
+ * memory: never waits. */
+bool store_is_silent(struct store *store);
+
 /* The project that always exists. */
 #define STORE_DEFAULT_PROJECT "00000000000070008000000000000001"
 

@@ -65,6 +65,7 @@ static enum sv_status take_lock(struct store_instance *instance, struct sv_error
     if (st != SV_OK) {
         return st;
     }
+    instance->conn.failure = SQL_FINE;
     struct sql_params params = {0};
     sql_int(&params, instance->number);
     st = sql_run(&instance->conn, "select pg_advisory_lock(" LOCK_SPACE ", $1::bigint::integer)",
@@ -179,7 +180,8 @@ enum sv_status store_instance_renew(struct store_instance *instance, const char 
 {
     if (instance->conn.pg) {
         enum sv_status st = beat(instance, trouble, err);
-        if (st == SV_OK || instance->conn.failure != SQL_LOST) {
+        enum sql_failure failure = instance->conn.failure;
+        if (st == SV_OK || (failure != SQL_LOST && failure != SQL_OVERDUE)) {
             return st;
         }
     }

@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "server/base/clock.h"
 #include "server/store/events.h"
+#include "server/store/points.h"
 #include "server/store/projects.h"
 #include "server/store/results.h"
 #include "server/store/sql_internal.h"
@@ -118,6 +120,105 @@ static void a_lock_that_is_not_free_is_tried_again(void **state)
     PQclear(PQexec(holder, "commit"));
     PQfinish(holder);
     assert_ok(&w.f, store_job_patch(store, &w.f.scope, w.job, &patch, &w.f.err));
+    store_close(store);
+    store_world_close(&w);
+}
+
+/* ---- a database that says nothing ---- */
+
+enum { FROZEN_STATEMENT_MS = 400, FROZEN_SLOWEST_MS = 5000, LONG_BYTES = 8 << 20 };
+
+static pid_t stopped_session; /* so that a failed test leaves none behind */
+
+static void stop_session(const struct store_world *w)
+{
+    stopped_session = (pid_t)test_sql_number(w->f.conninfo,
+                                             "select pid from pg_stat_activity where"
+                                             " application_name = 'frozen' order by"
+                                             " backend_start desc limit 1");
+    assert_int_equal(kill(stopped_session, SIGSTOP), 0);
+}
+
+static enum sv_status check_frozen(struct store *store, const struct store_world *w)
+{
+    (void)w;
+    return store_check(store, NULL);
+}
+
+static enum sv_status send_long(struct store_conn *conn, void *ctx, struct sv_error *err)
+{
+    struct sql_params params = {0};
+    sql_bytes(&params, ctx, LONG_BYTES);
+    return sql_run(conn, "select length($1)", &params, NULL, err);
+}
+
+/* More than any socket holds: already the sending is held up. */
+static enum sv_status send_long_frozen(struct store *store, const struct store_world *w)
+{
+    (void)w;
+    void *bytes = calloc(1, LONG_BYTES);
+    assert_non_null(bytes);
+    enum sv_status st = store_run(store, "long", send_long, bytes, NULL);
+    free(bytes);
+    return st;
+}
+
+static enum sv_status read_series_frozen(struct store *store, const struct store_world *w)
+{
+    struct store_series_query query = {.after_step = -1};
+    struct store_memory memory = {0};
+    struct store_series_list list;
+    enum sv_status st =
+        store_series_read(store, &w->f.scope, w->job, &query, &memory, &list, NULL);
+    store_memory_clear(&memory);
+    return st;
+}
+
+static enum sv_status stop_before_commit(struct store_conn *conn, void *ctx, struct sv_error *err)
+{
+    enum sv_status st = sql_run(conn, "select 1", NULL, NULL, err);
+    stop_session(ctx);
+    return st;
+}
+
+static enum sv_status commit_frozen(struct store *store, const struct store_world *w)
+{
+    union {
+        const struct store_world *given;
+        void *wanted;
+    } as = {w};
+    assert_int_equal(kill(stopped_session, SIGCONT), 0);
+    return store_tx_run(store, "frozen", stop_before_commit, as.wanted, NULL);
+}
+
+/* Each way of waiting ends by a deadline of ours, is not repeated, and leaves a pool that works. */
+static void a_session_that_says_nothing_is_given_up(void **state)
+{
+    static enum sv_status (*const ways[])(struct store *, const struct store_world *) = {
+        check_frozen, send_long_frozen, read_series_frozen, commit_frozen};
+    struct store_world w;
+    store_world_open(&w, *state, 1, 2);
+    struct store_options options = {.conninfo = w.f.conninfo,
+                                    .application_name = "frozen",
+                                    .max_connections = 1,
+                                    .statement_timeout_ms = FROZEN_STATEMENT_MS};
+    struct store *store = NULL;
+    assert_int_equal(store_open(&options, &store, NULL), SV_OK);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        assert_int_equal(store_check(store, NULL), SV_OK);
+        stop_session(&w);
+        int64_t begun_ms = sv_clock_monotonic_ms();
+        assert_int_equal(ways[i](store, &w), SV_ERR_DATABASE);
+        int64_t took_ms = sv_clock_monotonic_ms() - begun_ms;
+        assert_in_range(took_ms, FROZEN_STATEMENT_MS, FROZEN_SLOWEST_MS);
+        assert_int_equal(kill(stopped_session, SIGCONT), 0);
+        assert_false(store_is_silent(store));
+    }
+    assert_int_equal(store_check(store, NULL), SV_OK);
+    struct store_pool_counters counters;
+    store_pool_counters(store, &counters);
+    assert_int_equal(counters.retries, 0);
+    assert_int_equal(counters.busy, 0);
     store_close(store);
     store_world_close(&w);
 }
@@ -414,6 +515,7 @@ int main(void)
         cmocka_unit_test(a_database_that_is_away_fails_at_once),
         cmocka_unit_test(a_refused_transaction_leaves_nothing),
         cmocka_unit_test(a_lock_that_is_not_free_is_tried_again),
+        cmocka_unit_test(a_session_that_says_nothing_is_given_up),
         cmocka_unit_test(a_full_pool_says_so),
         cmocka_unit_test(lost_commits_are_told_apart),
         cmocka_unit_test(b09_a_listener_comes_back),
