@@ -41,6 +41,7 @@
     X(ERR_HEADERS_TOO_LARGE, "headers_too_large", 431, "The request's headers are too large")      \
     X(ERR_INTERNAL, "internal", 500, "A bug of ours; the log has the request id")                  \
     X(ERR_NOT_IMPLEMENTED, "not_implemented", 501, "The method or transfer coding is unknown")     \
+    X(ERR_NO_SPACE, "insufficient_storage", 507, "The disk of the server is full")                 \
     X(ERR_OVERLOADED, "overloaded", 503, "The request queue is full")                              \
     X(ERR_DATABASE, "database_unavailable", 503, "The database cannot be reached")                 \
     X(ERR_DRAINING, "draining", 503, "The server is stopping")

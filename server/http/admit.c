@@ -146,12 +146,37 @@ static enum sv_status check_framing(struct http_exchange *ex, struct sv_error *e
     return SV_OK;
 }
 
+/* "http://authority/path", as a proxy gets it: the authority is the host then, whatever the header
+ * says (RFC 9112, 3.2.2). */
+static enum sv_status take_authority(struct http_exchange *ex, struct sv_error *err)
+{
+    static const char scheme[] = "http://";
+    const char *authority = ex->request.path + sizeof scheme - 1;
+    ex->host = http_header(&ex->request, "Host");
+    if (strncasecmp(ex->request.path, scheme, sizeof scheme - 1) != 0) {
+        return SV_OK;
+    }
+    size_t n = strcspn(authority, "/");
+    char *host = nn_arena_text(ex->arena, authority);
+    if (!host) {
+        return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+    }
+    host[n] = '\0';
+    ex->host = host;
+    ex->request.path = authority[n] ? authority + n : "/";
+    return SV_OK;
+}
+
 static enum sv_status check_target(struct http_exchange *ex, struct sv_error *err)
 {
     if (!ex->uri) {
         return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
     }
-    if (ex->uri[0] != '/' && strcmp(ex->uri, "*") != 0) {
+    enum sv_status status = take_authority(ex, err);
+    if (status != SV_OK) {
+        return status;
+    }
+    if (ex->request.path[0] != '/' && strcmp(ex->uri, "*") != 0) {
         return sv_fail(err, SV_ERR_BAD_REQUEST, "the address must begin with /");
     }
     for (const char *p = ex->uri; *p; p++) {
@@ -176,12 +201,12 @@ static bool method_is_known(const char *method)
 /* A page of another site must not reach us through the browser of somebody inside. */
 static enum sv_status check_host(const struct http_exchange *ex, struct sv_error *err)
 {
-    const char *host = http_header(&ex->request, "Host");
+    const char *header = http_header(&ex->request, "Host");
     const char *origin = http_header(&ex->request, "Origin");
-    if (!host || !*host) {
+    if (!header || !*header) {
         return sv_fail_parameter(err, SV_ERR_BAD_REQUEST, "Host", "the header is missing");
     }
-    if (!http_host_is_allowed(ex->server, host)) {
+    if (!http_host_is_allowed(ex->server, ex->host)) {
         return sv_fail_parameter(err, SV_ERR_FORBIDDEN_ORIGIN, "Host",
                                  "this name is not in the list of allowed hosts");
     }
@@ -191,7 +216,7 @@ static enum sv_status check_host(const struct http_exchange *ex, struct sv_error
     const char *authority = strncmp(origin, "http://", 7) == 0    ? origin + 7
                             : strncmp(origin, "https://", 8) == 0 ? origin + 8
                                                                   : NULL;
-    if (!authority || strcasecmp(authority, host) != 0) {
+    if (!authority || strcasecmp(authority, ex->host) != 0) {
         return sv_fail_parameter(err, SV_ERR_FORBIDDEN_ORIGIN, "Origin",
                                  "requests from pages of another origin are refused");
     }

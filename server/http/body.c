@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "core/json/json.h"
@@ -93,14 +94,38 @@ int http_spool_open(const struct http_request *req)
     return fd;
 }
 
+static enum sv_status no_place(int error, struct sv_error *err)
+{
+    bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    return full ? sv_fail(err, SV_ERR_NO_SPACE, "there is no room on the disk for the body")
+                : sv_fail(err, SV_ERR_OVERLOADED, "there is no place for the body");
+}
+
+/* A body that says its length is refused before it comes when the disk has no room for it: in the
+ * middle of it there is nothing to be answered. Others may take the room meanwhile. */
+static enum sv_status spool_begin(struct http_exchange *ex, struct sv_error *err)
+{
+    struct http_body_state *body = &ex->body;
+    struct statvfs disk;
+    body->capacity = HTTP_CHUNK_BYTES;
+    body->fd = http_spool_open(&ex->request);
+    if (body->fd < 0) {
+        return no_place(errno, err);
+    }
+    if (!body->chunked && fstatvfs(body->fd, &disk) == 0 && disk.f_frsize > 0 &&
+        body->length / disk.f_frsize >= disk.f_bavail) {
+        return no_place(ENOSPC, err);
+    }
+    return SV_OK;
+}
+
 enum sv_status http_body_begin(struct http_exchange *ex, struct sv_error *err)
 {
     struct http_body_state *body = &ex->body;
     if (is_spool(ex)) {
-        body->fd = http_spool_open(&ex->request);
-        body->capacity = HTTP_CHUNK_BYTES;
-        if (body->fd < 0) {
-            return sv_fail(err, SV_ERR_OVERLOADED, "there is no place for the body");
+        enum sv_status status = spool_begin(ex, err);
+        if (status != SV_OK) {
+            return status;
         }
     } else {
         body->capacity = body->chunked ? 4096 : body->length;
@@ -168,7 +193,7 @@ void http_body_write(struct http_exchange *ex)
         if (n > 0) {
             done += (size_t)n;
         } else if (n < 0 && errno != EINTR) {
-            body_fail(ex, SV_ERR_OVERLOADED, "there is no place for the body");
+            ex->error = no_place(errno, &ex->error_detail);
         }
     }
     body->used = 0;
@@ -215,7 +240,7 @@ enum sv_status http_body_finish(struct http_exchange *ex, struct sv_error *err)
         break;
     }
     if (body->fd < 0 && (body->fd = http_spool_open(&ex->request)) < 0) { /* an empty body */
-        return sv_fail(err, SV_ERR_OVERLOADED, "there is no place for the body");
+        return no_place(errno, err);
     }
     ex->request.body_fd = body->fd;
     return lseek(body->fd, 0, SEEK_SET) == 0

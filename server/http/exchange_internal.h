@@ -34,7 +34,7 @@
 #define HTTP_PAIRS_MAX      64           /* query parameters; above: 400 */
 #define HTTP_CHUNK_BYTES    (256u << 10) /* spooled and streamed at a time */
 #define HTTP_EARLY_BYTES    (64u << 10)  /* larger bodies are authenticated before they are read */
-#define HTTP_SWALLOW_BYTES  (4u << 20)   /* of a refused body, read and dropped */
+#define HTTP_SWALLOW_BYTES  (64u << 20)  /* of a refused body, read and dropped */
 #define HTTP_BYTES_A_SECOND (16u << 10)  /* slowest body that is put up with */
 #define HTTP_OWN_HEADERS    16           /* headers that a handler may set */
 
@@ -131,6 +131,7 @@ struct http_exchange {
     char *uri; /* as sent, NULL if it was too long */
     size_t uri_size;
     const char *query;
+    const char *host; /* of an absolute-form target, else the header; NULL: not looked at yet */
     bool is_http_1_0;
     const struct http_route *route;
     const char *segments[HTTP_SEGMENTS_MAX]; /* decoded */

@@ -77,20 +77,40 @@ static uint16_t socket_port(int fd)
     return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
-enum sv_status http_listen(struct http_server *server, struct sv_error *err)
+/* On success the caller frees *out_info. */
+static enum sv_status address_find(const char *text, char *out_host, size_t host_size,
+                                   struct addrinfo **out_info, struct sv_error *err)
 {
-    const char *text = server->config->listen;
     char port[8];
     struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *info = NULL;
-    if (!address_split(text, server->host, sizeof server->host, port, sizeof port)) {
+    if (!address_split(text, out_host, host_size, port, sizeof port)) {
         return sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "listen",
                                  "listen must be host:port or [address]:port");
     }
-    int rc = getaddrinfo(server->host, port, &hints, &info);
-    if (rc != 0 || !info) {
-        return sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "listen", "listen address: %s",
-                                 gai_strerror(rc));
+    int rc = getaddrinfo(out_host, port, &hints, out_info);
+    return rc == 0 ? SV_OK
+                   : sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "listen",
+                                       "listen address: %s", gai_strerror(rc));
+}
+
+enum sv_status http_listen_check(const char *listen, struct sv_error *err)
+{
+    char host[sizeof((struct http_server *)0)->host];
+    struct addrinfo *info = NULL;
+    enum sv_status status = address_find(listen, host, sizeof host, &info, err);
+    if (status == SV_OK) {
+        freeaddrinfo(info);
+    }
+    return status;
+}
+
+enum sv_status http_listen(struct http_server *server, struct sv_error *err)
+{
+    const char *text = server->config->listen;
+    struct addrinfo *info = NULL;
+    enum sv_status status = address_find(text, server->host, sizeof server->host, &info, err);
+    if (status != SV_OK) {
+        return status;
     }
     int failure = 0;
     server->listen_fd = socket_bind(info, &failure);

@@ -90,13 +90,11 @@ static void tell_written(const struct http_exchange *ex, void *state)
     }
 }
 
-/* Once a request, and once more when it has waited: a right may be gone by then. */
+/* Once a request, and once more when it has waited or its long body has come: a right may be gone
+ * by then. */
 static enum sv_status admit(struct http_exchange *ex, void *state, struct sv_error *err)
 {
-    if (!ex->admitted) {
-        return http_authenticate(ex, state, err);
-    }
-    return ex->request.wake == HTTP_WAKE_FIRST ? SV_OK : http_still_allowed(ex, state, err);
+    return ex->admitted ? http_still_allowed(ex, state, err) : http_authenticate(ex, state, err);
 }
 
 static void run_handler(struct http_exchange *ex, void *state)

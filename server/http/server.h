@@ -73,6 +73,9 @@ struct http_settings {
     char default_project[33];
 };
 
+/* Is this an address to listen on? SV_ERR_INVALID_PARAMETER. Opens nothing. */
+SV_MUST_CHECK enum sv_status http_listen_check(const char *listen, struct sv_error *err);
+
 /* Binds, starts all threads. SV_ERR_CONFLICT when the address is taken, SV_ERR_INVALID_PARAMETER
  * for a bad listen address. */
 SV_MUST_CHECK enum sv_status http_server_create(const struct http_settings *settings,

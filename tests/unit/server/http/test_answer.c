@@ -272,6 +272,11 @@ static const struct http_route ROUTES[] = {
      .handler = get_recalled,
      .recall = recall,
      .role = HTTP_ROLE_ADMIN},
+    {.method = "GET",
+     .pattern = "/recalled/all",
+     .handler = get_recalled,
+     .recall = recall,
+     .role = HTTP_ROLE_PUBLIC},
 };
 
 static int setup(void **state)
@@ -506,6 +511,8 @@ static void test_recall(void **state)
     expect_recall(t, "/recalled", "kept", "[\"handled\"]", 1);
     expect_recall(t, "/recalled?half=1", "kept", "[\"handled\"]", 1);
     expect_recall(t, "/recalled/admin?known=1", "kept", "[\"handled\"]", 1);
+    expect_recall(t, "/recalled/all?known=1", NULL, "[\"\"]", 0); /* nobody is asked who it is */
+    expect_recall(t, "/recalled/all", NULL, "[\"handled\"]", 1);
     int fd = test_connect(t); /* and the connection stays open */
     for (int i = 0; i < 5; i++) {
         test_send_text(fd, "GET /recalled?known=1 HTTP/1.1\r\nHost: localhost\r\n"

@@ -2,9 +2,11 @@
  *
  * Bodies: sizes around every border, chunked and not, spooled and not, caps, early refusals.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "server/http/query.h"
@@ -86,6 +88,11 @@ static const struct http_route ROUTES[] = {
      .handler = put_file,
      .body = HTTP_BODY_SPOOL,
      .max_bytes = 1000},
+    {.method = "PUT",
+     .pattern = "/boundless",
+     .handler = put_file,
+     .body = HTTP_BODY_SPOOL,
+     .max_bytes = UINT64_MAX},
     {.method = "PUT",
      .pattern = "/refused",
      .handler = put_file,
@@ -277,8 +284,8 @@ static void test_caps(void **state)
     assert_int_equal(reply.status, 200);
     test_reply_free(&reply);
 
-    const size_t sizes[] = {1000, 1001, 300000, 8 << 20};
-    for (size_t i = 0; i < 4; i++) {
+    const size_t sizes[] = {1000, 1001, 300000, 8 << 20, 80 << 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         unsigned char *bytes = bytes_make(sizes[i]);
         int fd = test_connect(t);
         test_send_text(fd, "PUT /small HTTP/1.1\r\nHost: localhost\r\n" TYPE
@@ -287,7 +294,7 @@ static void test_caps(void **state)
         reply = test_receive(fd, TEST_PATIENCE_MS, false);
         if (sizes[i] == 1000) {
             assert_int_equal(reply.status, 200);
-        } else if (sizes[i] < (1 << 20)) {
+        } else if (sizes[i] < (64 << 20)) {
             assert_int_equal(reply.status, 413);
             assert_false(test_is_closed(fd, 10)); /* read to its end: still in step */
         } else {
@@ -368,6 +375,7 @@ static void test_small_refused_bodies_are_dropped(void **state)
         {"PUT /nowhere", TYPE, 1 << 20, 404},
         {"PUT /file", JSON, 100, 415},
         {"PUT /admins", TYPE "Authorization: Bearer secret\r\n", 4 << 20, 403},
+        {"PUT /file", TYPE, 20 << 20, 413},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char head[512];
@@ -390,6 +398,50 @@ static void test_small_refused_bodies_are_dropped(void **state)
         (void)close(fd);
         free(bytes);
     }
+}
+
+/* More than any disk has room for: said before the body comes. */
+static void test_a_body_that_the_disk_has_no_room_for(void **state)
+{
+    const struct test_http *t = *state;
+    char code[64];
+    int fd = test_connect(t);
+    test_send_text(fd, "PUT /boundless HTTP/1.1\r\nHost: localhost\r\n" TYPE
+                       "Content-Length: 1152921504606846976\r\n\r\n");
+    struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
+    test_reply_member(&reply, "code", code, sizeof code);
+    assert_int_equal(reply.status, 507);
+    assert_string_equal(code, "insufficient_storage");
+    assert_true(test_is_closed(fd, TEST_PATIENCE_MS));
+    test_reply_free(&reply);
+    (void)close(fd);
+}
+
+/* The disk fills up in the middle of a body of unknown length (here: no file may grow further): the
+ * rest is dropped and the answer comes. */
+static void test_a_disk_that_fills_up(void **state)
+{
+    enum { LIMIT = (1 << 20) + 4711, SIZE = 20 << 20 };
+    const struct test_http *t = *state;
+    struct rlimit before;
+    unsigned char *bytes = bytes_make(SIZE);
+    char code[64];
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    struct rlimit little = {.rlim_cur = LIMIT, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    int fd = test_connect(t);
+    test_send_text(fd, "PUT /boundless HTTP/1.1\r\nHost: localhost\r\n" TYPE
+                       "Transfer-Encoding: chunked\r\n\r\n");
+    send_chunks(fd, bytes, SIZE, 1 << 20);
+    struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    test_reply_member(&reply, "code", code, sizeof code);
+    assert_int_equal(reply.status, 507);
+    assert_string_equal(code, "insufficient_storage");
+    test_reply_free(&reply);
+    (void)close(fd);
+    free(bytes);
 }
 
 /* Refused before the body is sent: no 100 Continue, and nothing has to be read. */
@@ -495,6 +547,8 @@ int main(void)
         cmocka_unit_test(test_json_caps),
         cmocka_unit_test(test_json_depth_and_duplicates),
         cmocka_unit_test(test_small_refused_bodies_are_dropped),
+        cmocka_unit_test(test_a_body_that_the_disk_has_no_room_for),
+        cmocka_unit_test(test_a_disk_that_fills_up),
         cmocka_unit_test(test_early_refusals),
         cmocka_unit_test(test_continue),
         cmocka_unit_test(test_aborted_uploads),
