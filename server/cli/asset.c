@@ -4,6 +4,7 @@
  * for the check, lists.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -58,7 +59,7 @@ static bool upload(struct cli_client *client, const struct cli_asset *asset, con
     (void)snprintf(target, sizeof target, "%s/%.64s/files/%.400s", asset->path, id,
                    base_name(path));
     struct cli_request request = {
-        .method = "PUT", .path = target, .upload = file, .upload_size = size};
+        .method = "PUT", .path = target, .upload = file, .upload_size = size, .text = "state"};
     json_t *answer = cli_call(client, &request);
     (void)fclose(file);
     json_decref(answer);
@@ -69,12 +70,12 @@ static void print_refusal(const struct cli_asset *asset, const json_t *shown)
 {
     const char *text = json_string_value(json_object_get(shown, "error"));
     const json_t *refused = json_object_get(json_object_get(shown, "report"), "refused");
-    (void)fprintf(stderr, "assayd: the %s refused: %s\n", asset->what, text ? text : "");
+    cli_say("assayd: the %s refused: %s", asset->what, text ? text : "");
     for (size_t i = 0; i < json_array_size(refused) && i < 10; i++) {
         const json_t *row = json_array_get(refused, i);
         const char *name = json_string_value(json_object_get(row, "name"));
         const char *why = json_string_value(json_object_get(row, "text"));
-        (void)fprintf(stderr, "  %s: %s\n", name ? name : "?", why ? why : "?");
+        cli_say("  %s: %s", name ? name : "?", why ? why : "?");
     }
 }
 
@@ -83,7 +84,8 @@ static int wait_ready(struct cli_client *client, const struct cli_asset *asset, 
     char path[128];
     (void)snprintf(path, sizeof path, "%s/%.64s", asset->path, id);
     for (;;) {
-        json_t *shown = cli_call(client, &(struct cli_request){.method = "GET", .path = path});
+        struct cli_request request = {.method = "GET", .path = path, .text = "state"};
+        json_t *shown = cli_call(client, &request);
         const char *state = json_string_value(json_object_get(shown, "state"));
         bool ready = state && strcmp(state, "ready") == 0;
         bool refused = state && strcmp(state, "refused") == 0;
@@ -101,7 +103,8 @@ static int wait_ready(struct cli_client *client, const struct cli_asset *asset, 
 static int create_in(struct cli_client *client, const struct cli_asset *asset, bool no_wait,
                      const json_t *body, int n_files, char **files)
 {
-    struct cli_request request = {.method = "POST", .path = asset->path, .body = body};
+    struct cli_request request = {
+        .method = "POST", .path = asset->path, .body = body, .text = "id"};
     json_t *made = cli_call(client, &request);
     const char *id = json_string_value(json_object_get(made, "id"));
     int status = id ? CLI_EXIT_OK : CLI_EXIT_FAILED;
@@ -127,6 +130,16 @@ int cli_asset_create(const struct cli_asset *asset, const char *server, bool no_
     return status;
 }
 
+/* A raw control character in a string becomes an escape of JSON, so it stays the same document. */
+static void print_document(const json_t *document)
+{
+    char *text = json_dumps(document, JSON_INDENT(2));
+    char *plain = text ? cli_plain(text, "\n") : NULL;
+    (void)puts(plain ? plain : "");
+    free(plain);
+    free(text);
+}
+
 int cli_asset_look(const struct cli_asset *asset, const char *verb, int argc, char **argv)
 {
     const char *server = NULL;
@@ -145,14 +158,12 @@ int cli_asset_look(const struct cli_asset *asset, const char *verb, int argc, ch
         (void)snprintf(path, sizeof path, "%s/%.64s", asset->path, argv[0]);
     }
     struct cli_client *client = cli_client_create(server);
-    json_t *answer =
-        client ? cli_call(client, &(struct cli_request){.method = "GET", .path = path}) : NULL;
+    struct cli_request request = {.method = "GET", .path = path, .text = "id"};
+    json_t *answer = !client ? NULL : list ? cli_items(client, path) : cli_call(client, &request);
     if (answer && list) {
-        cli_rows_print(json_object_get(answer, "items"), asset->keys, asset->n_keys, asset->right,
-                       stdout);
+        cli_rows_print(answer, asset->keys, asset->n_keys, asset->right, stdout);
     } else if (answer) {
-        (void)json_dumpf(answer, stdout, JSON_INDENT(2));
-        (void)putchar('\n');
+        print_document(answer);
     }
     json_decref(answer);
     cli_client_destroy(client);

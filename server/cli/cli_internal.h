@@ -39,7 +39,7 @@ const char *cli_client_server(const struct cli_client *client);
 
 struct cli_reply {
     long status;  /* 0: no answer at all */
-    json_t *json; /* body, NULL if it is not JSON */
+    json_t *json; /* body, NULL if it is not JSON, or does not say that it is */
     char etag[64];
     char text[256]; /* why there was no answer */
 };
@@ -53,14 +53,36 @@ struct cli_request {
     size_t upload_size;
     const char *etag; /* for If-None-Match */
     const char *key;  /* for Idempotency-Key */
+    /* What makes an answer of ours, for cli_reply_fits: a member that is a text ("id": an id), and
+     * one that is a list of objects. NULL: none. */
+    const char *text, *list;
 };
 /* True when an answer came; *out_reply must be deinitialised either way. */
 bool cli_send(struct cli_client *client, const struct cli_request *request,
               struct cli_reply *out_reply);
-/* cli_send that expects 2xx: else says why on stderr and returns NULL. New reference. */
+/* Is it a 2xx with a JSON object that has the members the request names? Whatever else listens on
+ * the port may answer 200 as well. */
+bool cli_reply_fits(const struct cli_request *request, const struct cli_reply *reply);
+/* cli_send that expects a fitting reply: else says why on stderr and returns NULL. New reference.
+ */
 json_t *cli_call(struct cli_client *client, const struct cli_request *request);
 /* Says on stderr what an unwelcome reply says. */
 void cli_complain(const struct cli_reply *reply);
+
+/* -------------------------------------------------------------------------------- pages.c */
+
+/* All items of a list, page by page; path has a query. NULL on failure, said on stderr. */
+json_t *cli_items(struct cli_client *client, const char *path);
+/* The same when the first page, with its items checked, is there; it is taken. NULL: NULL. */
+json_t *cli_pages_take(struct cli_client *client, const char *path, json_t *first);
+
+/* --------------------------------------------------------------------------------- text.c */
+
+/* The text with its control characters written as JSON writes them, but for those in `keep`. The
+ * caller frees it; NULL: no memory. Whatever a server says goes through here to a terminal. */
+char *cli_plain(const char *text, const char *keep);
+/* One line on stderr, by cli_plain. */
+void cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* -------------------------------------------------------------------------------- table.c */
 
@@ -68,8 +90,8 @@ void cli_complain(const struct cli_reply *reply);
  * cells[row * n_columns + column]; row 0 is the head. */
 void cli_table_print(FILE *out, const char *const *cells, size_t n_rows, size_t n_columns,
                      const bool *right);
-/* The text of a JSON value as a table shows it: strings bare, reals with four digits, null as "-".
- * The caller frees it. */
+/* The text of a JSON value as a table shows it: strings bare, reals with four digits, null as "-";
+ * without control characters. The caller frees it. */
 char *cli_cell(const json_t *value);
 /* One row an item of a list, one column a key. */
 void cli_rows_print(const json_t *items, const char *const *keys, size_t n_keys, const bool *right,

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "core/json/json.h"
+#include "server/base/ids.h"
 #include "server/cli/cli_internal.h"
 
 enum { MAX_BODY_BYTES = 64 << 20, CONNECT_TIMEOUT_S = 5, HEADER_BYTES = 512 };
@@ -194,6 +195,21 @@ static bool perform(struct cli_client *client, const struct cli_request *request
     return rc == CURLE_OK;
 }
 
+/* Does the answer say that it is JSON? */
+static bool says_json(CURL *curl)
+{
+    static const char *const types[] = {"application/json", "application/problem+json"};
+    const char *type = NULL;
+    (void)curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type);
+    size_t n = type ? strcspn(type, "; ") : 0;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (n == strlen(types[i]) && strncasecmp(type, types[i], n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool cli_send(struct cli_client *client, const struct cli_request *request,
               struct cli_reply *out_reply)
 {
@@ -202,7 +218,7 @@ bool cli_send(struct cli_client *client, const struct cli_request *request,
     char *text = request->body ? json_dumps(request->body, JSON_COMPACT) : NULL;
     *out_reply = (struct cli_reply){0};
     bool answered = perform(client, request, text, &body, out_reply);
-    if (answered && body.size > 0) {
+    if (answered && body.size > 0 && says_json(client->curl)) {
         if (jx_parse(body.bytes, body.size, &limits, &out_reply->json, NULL) != NN_OK) {
             out_reply->json = NULL;
         }
@@ -226,9 +242,32 @@ static void complain_issue(const json_t *issue)
     const char *pointer = text_of(issue, "pointer");
     const char *layer = text_of(issue, "layer");
     const char *mend = text_of(issue, "mend");
-    (void)fprintf(stderr, "  %s%s%s%s%s%s: %s%s%s\n", text_of(issue, "severity"),
+    cli_say("  %s%s%s%s%s%s: %s%s%s", text_of(issue, "severity"),
                   *pointer ? " at " : "", pointer, *layer ? ", layer \"" : "", layer,
                   *layer ? "\"" : "", text_of(issue, "text"), *mend ? "; " : "", mend);
+}
+
+static bool is_text(const json_t *json, const char *name)
+{
+    const char *text = json_string_value(json_object_get(json, name));
+    return text && (strcmp(name, "id") != 0 || sv_id_is_valid(text));
+}
+
+static bool is_list(const json_t *json, const char *name)
+{
+    const json_t *list = json_object_get(json, name);
+    bool sound = json_is_array(list);
+    for (size_t i = 0; sound && i < json_array_size(list); i++) {
+        sound = json_is_object(json_array_get(list, i));
+    }
+    return sound;
+}
+
+bool cli_reply_fits(const struct cli_request *request, const struct cli_reply *reply)
+{
+    return reply->status >= 200 && reply->status < 300 && json_is_object(reply->json) &&
+           (!request->text || is_text(reply->json, request->text)) &&
+           (!request->list || is_list(reply->json, request->list));
 }
 
 void cli_complain(const struct cli_reply *reply)
@@ -238,13 +277,17 @@ void cli_complain(const struct cli_reply *reply)
     const char *pointer = text_of(reply->json, "pointer");
     const json_t *issues = json_object_get(reply->json, "issues");
     if (reply->status == 0) {
-        (void)fprintf(stderr, "assayd: no answer: %s\n", reply->text);
+        cli_say("assayd: no answer: %s", reply->text);
+        return;
+    }
+    if (reply->status < 300) {
+        cli_say("assayd: %ld: that is no answer of an Assay server", reply->status);
         return;
     }
     if (json_array_size(issues) > 0) { /* the detail is the first of them */
-        (void)fprintf(stderr, "assayd: %ld %s:\n", reply->status, text_of(reply->json, "code"));
+        cli_say("assayd: %ld %s:", reply->status, text_of(reply->json, "code"));
     } else {
-        (void)fprintf(stderr, "assayd: %ld %s%s%s: %s\n", reply->status,
+        cli_say("assayd: %ld %s%s%s: %s", reply->status,
                       text_of(reply->json, "code"), *pointer ? " at " : "", pointer,
                       *detail  ? detail
                       : *title ? title
@@ -259,8 +302,8 @@ json_t *cli_call(struct cli_client *client, const struct cli_request *request)
 {
     struct cli_reply reply;
     json_t *json = NULL;
-    if (cli_send(client, request, &reply) && reply.status >= 200 && reply.status < 300) {
-        json = reply.json ? json_incref(reply.json) : json_object();
+    if (cli_send(client, request, &reply) && cli_reply_fits(request, &reply)) {
+        json = json_incref(reply.json);
     } else {
         cli_complain(&reply);
     }

@@ -70,13 +70,12 @@ int cli_list_main(int argc, char **argv)
 {
     int status;
     struct cli_client *client = begin(argc, argv, 0, &status);
-    struct cli_request request = {.method = "GET", .path = "/v1/jobs?limit=100"};
-    json_t *answer = client ? cli_call(client, &request) : NULL;
-    if (answer) {
-        print_jobs(json_object_get(answer, "items"));
+    json_t *jobs = client ? cli_items(client, "/v1/jobs?limit=500") : NULL;
+    if (jobs) {
+        print_jobs(jobs);
         status = CLI_EXIT_OK;
     }
-    json_decref(answer);
+    json_decref(jobs);
     cli_client_destroy(client);
     return status;
 }
@@ -91,7 +90,7 @@ int cli_show_main(int argc, char **argv)
     }
     json_t *job = NULL;
     if (job_path(client, argv[0], "", path, sizeof path)) {
-        job = cli_call(client, &(struct cli_request){.method = "GET", .path = path});
+        job = cli_call(client, &(struct cli_request){.method = "GET", .path = path, .text = "state"});
     }
     if (job) {
         char *name = cli_cell(json_object_get(job, "name"));
@@ -132,7 +131,7 @@ int cli_cancel_main(int argc, char **argv)
     }
     json_t *answer = NULL;
     if (job_path(client, argv[0], "/cancel", path, sizeof path)) {
-        answer = cli_call(client, &(struct cli_request){.method = "POST", .path = path});
+        answer = cli_call(client, &(struct cli_request){.method = "POST", .path = path, .text = "state"});
     }
     status = answer ? CLI_EXIT_OK : CLI_EXIT_FAILED;
     if (answer) {

@@ -50,7 +50,8 @@ static json_t *submit(struct cli_client *client, const json_t *job)
     char key[SV_ID_SIZE];
     struct cli_reply reply = {0};
     sv_id_make(key);
-    struct cli_request request = {.method = "POST", .path = "/v1/jobs", .body = job, .key = key};
+    struct cli_request request = {
+        .method = "POST", .path = "/v1/jobs", .body = job, .key = key, .text = "id"};
     for (int i = 0; i < KEY_TRIES; i++) {
         cli_reply_deinit(&reply);
         if (cli_send(client, &request, &reply) && reply.status != 503) {
@@ -59,7 +60,7 @@ static json_t *submit(struct cli_client *client, const json_t *job)
         (void)usleep(500000);
     }
     json_t *made = NULL;
-    if (reply.status >= 200 && reply.status < 300) {
+    if (cli_reply_fits(&request, &reply)) {
         made = json_incref(reply.json);
     } else {
         cli_complain(&reply);

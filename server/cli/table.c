@@ -52,13 +52,16 @@ char *cli_cell(const json_t *value)
         return strdup("-");
     }
     if (json_is_string(value)) {
-        return strdup(json_string_value(value));
+        return cli_plain(json_string_value(value), "");
     }
     if (json_is_real(value)) {
         (void)snprintf(text, sizeof text, "%.4g", json_real_value(value));
         return strdup(text);
     }
-    return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *json = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *plain = json ? cli_plain(json, "") : NULL;
+    free(json);
+    return plain;
 }
 
 /* ---------------------------------------------------------------------- tables of documents */
@@ -188,14 +191,14 @@ static void add_head(struct grid *grid, const json_t *first, const json_t *metri
     grid_add_take(grid, strdup("trial"));
     json_object_foreach(json_object_get(first, "parameters"), key, value)
     {
-        grid_add_take(grid, strdup(key));
+        grid_add_take(grid, cli_plain(key, ""));
     }
     grid_add_take(grid, strdup("seed"));
     grid_add_take(grid, strdup("state"));
     grid_add_take(grid, strdup("seconds"));
     for (size_t i = 0; i < json_array_size(metrics); i++) {
         const char *name = json_string_value(json_array_get(metrics, i));
-        grid_add_take(grid, strdup(name ? name : "?"));
+        grid_add_take(grid, cli_plain(name ? name : "?", ""));
     }
 }
 
@@ -245,7 +248,8 @@ bool cli_results_print(struct cli_client *client, const char *job_id, FILE *out)
 {
     char path[128];
     (void)snprintf(path, sizeof path, "/v1/jobs/%.64s/results", job_id);
-    json_t *results = cli_call(client, &(struct cli_request){.method = "GET", .path = path});
+    struct cli_request request = {.method = "GET", .path = path, .list = "items"};
+    json_t *results = cli_call(client, &request);
     if (!results) {
         return false;
     }

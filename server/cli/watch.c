@@ -11,14 +11,15 @@
 #include "server/base/clock.h"
 #include "server/cli/cli_internal.h"
 
-enum { BAR_WIDTH = 24, RETRY_MS = 500, MAX_SHOWN = 40, MAX_TRIALS = 500 };
+enum { BAR_WIDTH = 24, RETRY_MS = 500, MAX_SHOWN = 40 };
 
 struct watch {
     struct cli_client *client;
     const char *job_id;
     bool terminal;
-    size_t drawn;         /* lines on the terminal now */
-    int told[MAX_TRIALS]; /* what the last line of a trial said: state and tenth */
+    size_t drawn; /* lines on the terminal now */
+    int *told;    /* what the last line of a trial said: state and tenth */
+    size_t n_told;
 };
 
 void cli_bar(char *out, size_t size, size_t width, double share)
@@ -98,6 +99,15 @@ static void line_of(const json_t *trial, char *out, size_t size)
     }
 }
 
+static void print_line(const json_t *trial, const char *before)
+{
+    char line[300];
+    line_of(trial, line, sizeof line);
+    char *plain = cli_plain(line, "");
+    (void)fprintf(stderr, "%s%s\n", before, plain ? plain : "");
+    free(plain);
+}
+
 static void draw_terminal(struct watch *watch, const json_t *trials)
 {
     size_t n = json_array_size(trials);
@@ -106,23 +116,36 @@ static void draw_terminal(struct watch *watch, const json_t *trials)
         (void)fprintf(stderr, "\033[%zuA", watch->drawn);
     }
     for (size_t i = 0; i < shown; i++) {
-        char line[300];
-        line_of(json_array_get(trials, i), line, sizeof line);
-        (void)fprintf(stderr, "\r\033[K%.200s\n", line);
+        print_line(json_array_get(trials, i), "\r\033[K");
     }
-    watch->drawn = shown;
+    if (n > shown) {
+        (void)fprintf(stderr, "\r\033[K... and %zu more\n", n - shown);
+    }
+    watch->drawn = shown + (n > shown);
+}
+
+/* What was told of each of n trials; nothing yet of new ones. */
+static bool told_grow(struct watch *watch, size_t n)
+{
+    int *told = n > watch->n_told ? realloc(watch->told, n * sizeof *told) : watch->told;
+    if (n > watch->n_told && told) {
+        memset(told + watch->n_told, 0, (n - watch->n_told) * sizeof *told);
+        watch->n_told = n;
+    }
+    watch->told = told ? told : watch->told;
+    return told || n == 0;
 }
 
 static void draw_lines(struct watch *watch, const json_t *trials)
 {
-    for (size_t i = 0; i < json_array_size(trials) && i < MAX_TRIALS; i++) {
+    size_t n = json_array_size(trials);
+    for (size_t i = 0; told_grow(watch, n) && i < n; i++) {
         const json_t *trial = json_array_get(trials, i);
         const char *state = text_of(trial, "state");
-        int now = (int)(share_done(trial) * 10) + 16 * (state[0] + 128 * state[1]);
+        int letters = *state ? state[0] + 128 * state[1] : 0;
+        int now = (int)(share_done(trial) * 10) + 16 * letters;
         if (now != watch->told[i] && strcmp(state, "queued") != 0) {
-            char line[300];
-            line_of(trial, line, sizeof line);
-            (void)fprintf(stderr, "%s\n", line);
+            print_line(trial, "");
             watch->told[i] = now;
         }
     }
@@ -140,21 +163,22 @@ enum heard {
 static enum heard read_trials(struct watch *watch, char etag[64], json_t **out_trials)
 {
     char path[128];
+    char first[160];
     struct cli_reply reply;
     enum heard heard = HEARD_NO;
-    (void)snprintf(path, sizeof path, "/v1/jobs/%.64s/trials?limit=500&wait=20", watch->job_id);
-    struct cli_request request = {.method = "GET", .path = path, .etag = etag};
+    (void)snprintf(path, sizeof path, "/v1/jobs/%.64s/trials?limit=500", watch->job_id);
+    (void)snprintf(first, sizeof first, "%s&wait=20", path);
+    struct cli_request request = {.method = "GET", .path = first, .etag = etag, .list = "items"};
     (void)cli_send(watch->client, &request, &reply);
-    if (reply.status == 200) {
+    if (cli_reply_fits(&request, &reply)) {
         (void)memcpy(etag, reply.etag, sizeof reply.etag);
-        *out_trials = json_incref(json_object_get(reply.json, "items"));
+        *out_trials = cli_pages_take(watch->client, path, json_incref(reply.json));
         heard = *out_trials ? HEARD_TRIALS : HEARD_NO;
     } else if (reply.status == 304) {
         heard = HEARD_NOTHING;
     } else if (reply.status == 0 || reply.status == 503) {
         heard = HEARD_SILENCE;
-    }
-    if (heard == HEARD_NO) {
+    } else {
         cli_complain(&reply);
     }
     cli_reply_deinit(&reply);
@@ -190,21 +214,19 @@ static void draw(struct watch *watch, const json_t *trials)
     }
 }
 
-int cli_watch(struct cli_client *client, const char *job_id, int64_t away_ms)
+static int watch_on(struct watch *watch, int64_t away_ms)
 {
-    struct watch watch = {
-        .client = client, .job_id = job_id, .terminal = isatty(STDERR_FILENO) == 1};
     char etag[64] = "";
     int64_t heard_ms = sv_clock_monotonic_ms();
     for (;;) {
         json_t *trials = NULL;
-        enum heard heard = read_trials(&watch, etag, &trials);
+        enum heard heard = read_trials(watch, etag, &trials);
         if (heard == HEARD_NO) {
             return CLI_EXIT_FAILED;
         }
         if (heard == HEARD_SILENCE) {
             if (sv_clock_monotonic_ms() - heard_ms > away_ms) {
-                (void)fputs("assayd: the server does not answer any more\n", stderr);
+                cli_say("assayd: the server does not answer any more");
                 return CLI_EXIT_FAILED;
             }
             sv_clock_sleep_ms(RETRY_MS);
@@ -212,9 +234,10 @@ int cli_watch(struct cli_client *client, const char *job_id, int64_t away_ms)
         }
         heard_ms = sv_clock_monotonic_ms();
         if (heard == HEARD_TRIALS) {
-            draw(&watch, trials);
-            bool ended = json_array_size(trials) > 0 && count_open(trials) == 0;
-            int status = judge(trials);
+            draw(watch, trials);
+            bool none = json_array_size(trials) == 0; /* every job has one */
+            bool ended = count_open(trials) == 0;
+            int status = none ? CLI_EXIT_FAILED : judge(trials);
             json_decref(trials);
             if (ended) {
                 return status;
@@ -222,4 +245,13 @@ int cli_watch(struct cli_client *client, const char *job_id, int64_t away_ms)
         }
         sv_clock_sleep_ms(200); /* at most five redraws a second */
     }
+}
+
+int cli_watch(struct cli_client *client, const char *job_id, int64_t away_ms)
+{
+    struct watch watch = {
+        .client = client, .job_id = job_id, .terminal = isatty(STDERR_FILENO) == 1};
+    int status = watch_on(&watch, away_ms);
+    free(watch.told);
+    return status;
 }

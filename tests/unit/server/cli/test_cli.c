@@ -155,6 +155,8 @@ static void script_end(struct script *script)
 #define HEAD "HTTP/1.1 "
 #define TAIL "\r\nContent-Type: application/json\r\nConnection: close\r\nETag: \"r7\"\r\n\r\n"
 
+#define ID "0192f00000007000800000000000beef"
+
 static char *key_of(const char *request)
 {
     const char *found = strstr(request, "Idempotency-Key: ");
@@ -166,7 +168,7 @@ static void submit_repeats_under_one_key(void **state)
 {
     (void)state;
     static const char *const answers[] = {HEAD "503 Busy" TAIL "{}",
-                                          HEAD "201 Created" TAIL "{\"id\": \"abc\"}"};
+                                          HEAD "201 Created" TAIL "{\"id\": \"" ID "\"}"};
     struct script script;
     char server[64];
     char path[] = "/tmp/assay-job-XXXXXX";
@@ -271,6 +273,112 @@ static void watch_is_patient_with_a_server_that_answers(void **state)
     script_end(&script);
 }
 
+/* What another server on the port may say; none of it is a success. */
+static void a_200_of_another_server_is_a_failure(void **state)
+{
+    (void)state;
+#define HTML "\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n"
+    static const char *const answers[] = {
+        HEAD "200 OK" HTML "{\"items\": [], \"id\": \"" ID "\", \"state\": \"ready\"}",
+        HEAD "200 OK\r\nConnection: close\r\n\r\n{\"items\": [], \"state\": \"ready\"}",
+        HEAD "200 OK" TAIL "",
+        HEAD "200 OK" TAIL "[]",
+        HEAD "200 OK" TAIL "{}",
+        HEAD "200 OK" TAIL "null",
+        HEAD "204 No" TAIL "",
+        HEAD "200 OK" TAIL "{\"items\": null, \"id\": 5, \"state\": null}",
+        HEAD "200 OK" TAIL "{\"items\": [1], \"id\": \"../x\", \"state\": []}",
+        HEAD "200 OK" TAIL "{\"items\": [], \"next_cursor\": \"a\", \"id\": \"x\"}",
+        HEAD "200 OK" TAIL "{\"items\": [{}], \"next_cursor\": \"a&b\", \"id\": \"\"}",
+        HEAD "302 Go\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n",
+        "\x7f nothing like HTTP\r\n\r\n",
+    };
+    char id[] = ID, list[] = "list", show[] = "show", flag[] = "--server";
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        const char *const four[] = {answers[i], answers[i], answers[i], answers[i], answers[i]};
+        struct script script;
+        char server[64];
+        char *with_id[] = {id, flag, server};
+        char *show_id[] = {show, id, flag, server};
+        char *list_all[] = {list, flag, server};
+        script_start(&script, four, 5);
+        (void)snprintf(server, sizeof server, "http://127.0.0.1:%d", script.port);
+        if (cli_list_main(2, with_id + 1) != CLI_EXIT_FAILED ||
+            cli_show_main(3, with_id) != CLI_EXIT_FAILED ||
+            cli_cancel_main(3, with_id) != CLI_EXIT_FAILED ||
+            cli_dataset_main(4, show_id) != CLI_EXIT_FAILED ||
+            cli_weights_main(3, list_all) != CLI_EXIT_FAILED) {
+            fail_msg("answer %zu was taken for one of ours", i);
+        }
+        script_end(&script);
+    }
+}
+
+static void lists_are_read_to_their_end(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {
+        HEAD "200 OK" TAIL "{\"items\": [{\"n\": 1}, {\"n\": 2}], \"next_cursor\": \"Ab-_9.x\"}",
+        HEAD "200 OK" TAIL "{\"items\": [{\"n\": 3}], \"next_cursor\": \"c2\"}",
+        HEAD "200 OK" TAIL "{\"items\": [], \"next_cursor\": null}"};
+    static const char *const circle[] = {
+        HEAD "200 OK" TAIL "{\"items\": [{}], \"next_cursor\": \"same\"}",
+        HEAD "200 OK" TAIL "{\"items\": [{}], \"next_cursor\": \"same\"}"};
+    struct script script;
+    char server[64];
+    script_start(&script, answers, 3);
+    (void)snprintf(server, sizeof server, "http://127.0.0.1:%d", script.port);
+    struct cli_client *client = cli_client_create(server);
+    json_t *items = cli_items(client, "/v1/jobs?limit=2");
+    assert_int_equal(json_array_size(items), 3);
+    json_decref(items);
+    script_end(&script);
+    assert_non_null(strstr(script.heard[1], "GET /v1/jobs?limit=2&cursor=Ab-_9.x HTTP"));
+    assert_non_null(strstr(script.heard[2], "GET /v1/jobs?limit=2&cursor=c2 HTTP"));
+    cli_client_destroy(client);
+
+    script_start(&script, circle, 2);
+    (void)snprintf(server, sizeof server, "http://127.0.0.1:%d", script.port);
+    client = cli_client_create(server);
+    assert_null(cli_items(client, "/v1/jobs?limit=1"));
+    script_end(&script);
+    cli_client_destroy(client);
+}
+
+static void nothing_of_a_server_moves_the_cursor(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *keep, *plain;
+    } rows[] = {
+        {"plain", "", "plain"},
+        {"a\x1b[2Jb\x7f", "", "a\\u001b[2Jb\\u007f"},
+        {"\xc2\x9b"
+         "31m \xc2\x80\xc2\x9f",
+         "", "\\u009b31m \\u0080\\u009f"},
+        {"Stra\xc3\x9f \xc2\xa0 \xe2\x80\x9b", "", "Stra\xc3\x9f \xc2\xa0 \xe2\x80\x9b"},
+        {"two\nlines\r", "\n", "two\nlines\\u000d"},
+        {"two\nlines", "", "two\\u000alines"},
+        {"", "", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *plain = cli_plain(rows[i].text, rows[i].keep);
+        assert_string_equal(plain, rows[i].plain);
+        free(plain);
+    }
+    json_t *items = json_pack("[{s:s}]", "name", "\x1b[2J\xc2\x9b");
+    const char *const keys[] = {"name"};
+    const bool right[] = {false};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    cli_rows_print(items, keys, 1, right, out);
+    (void)fclose(out);
+    assert_string_equal(text, "name\n\\u001b[2J\\u009b\n");
+    free(text);
+    json_decref(items);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +391,9 @@ int main(void)
         cmocka_unit_test(no_server_is_a_failure),
         cmocka_unit_test(watch_judges_by_the_trials),
         cmocka_unit_test(watch_is_patient_with_a_server_that_answers),
+        cmocka_unit_test(a_200_of_another_server_is_a_failure),
+        cmocka_unit_test(lists_are_read_to_their_end),
+        cmocka_unit_test(nothing_of_a_server_moves_the_cursor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
