@@ -27,8 +27,10 @@ static enum sv_status open_store(const struct app *app, struct store **out_store
     if (st != SV_OK) {
         return st;
     }
-    struct store_options options = {
-        .conninfo = conninfo, .application_name = "assayd admin", .max_connections = 1};
+    struct store_options options = {.conninfo = conninfo,
+                                    .application_name = "assayd admin",
+                                    .max_connections = 1,
+                                    .log = &app->log};
     return store_open(&options, out_store, err);
 }
 

@@ -37,6 +37,10 @@ void app_deinit(struct app *app);
 /* Nothing is left of argv after app_init; else says so on stderr. */
 SV_MUST_CHECK bool app_no_arguments(int argc, char *const *argv);
 
+/* Can the configured address be listened on, as far as it can be told beforehand? Else says so on
+ * stderr. */
+SV_MUST_CHECK bool app_listen_is_sound(const struct app *app);
+
 /* Blocks SIGTERM, SIGINT, SIGHUP (and SIGCHLD if with_children) for all threads made later, ignores
  * SIGPIPE, and returns a descriptor that is readable when one arrives. -1 on failure. */
 int app_signals_open(bool with_children);

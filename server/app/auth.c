@@ -68,8 +68,7 @@ static bool recall(struct app_auth *auth, const uint8_t digest[NN_SHA256_SIZE],
 {
     struct kept *row = &auth->rows[digest[0]];
     (void)pthread_mutex_lock(&auth->mutex);
-    bool found =
-        memcmp(row->digest, digest, NN_SHA256_SIZE) == 0 && holds(auth, row->until_ms);
+    bool found = memcmp(row->digest, digest, NN_SHA256_SIZE) == 0 && holds(auth, row->until_ms);
     if (found) {
         *out_actor = row->actor;
     }

@@ -370,7 +370,7 @@ int app_parent_main(int argc, char **argv)
     if (!app_init(&parent.app, "parent", &argc, argv)) {
         return APP_EXIT_USAGE;
     }
-    if (!app_no_arguments(argc, argv)) {
+    if (!app_no_arguments(argc, argv) || !app_listen_is_sound(&parent.app)) {
         app_deinit(&parent.app);
         return APP_EXIT_USAGE;
     }

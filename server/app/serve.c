@@ -255,7 +255,8 @@ int app_serve_main(int argc, char **argv)
     struct serve serve = {.drain_fd = -1};
     struct sv_error err = {0};
     (void)mallopt(M_ARENA_MAX, 1); /* else each request thread's heap grows to its own high water */
-    if (!app_init(&serve.app, "serve", &argc, argv) || !app_no_arguments(argc, argv)) {
+    if (!app_init(&serve.app, "serve", &argc, argv) || !app_no_arguments(argc, argv) ||
+        !app_listen_is_sound(&serve.app)) {
         return APP_EXIT_USAGE;
     }
     serve.drain_fd = app_drain_open(&serve.app);

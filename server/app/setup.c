@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "server/app/app_internal.h"
+#include "server/http/server.h"
 #include "server/store/cluster.h"
 
 /* Takes "--parent-pipe N" out of argv: how the parent tells serve and work where its pipe is. */
@@ -82,6 +83,16 @@ bool app_no_arguments(int argc, char *const *argv)
         (void)fprintf(stderr, "assayd: unknown argument '%s'; see assayd help\n", argv[0]);
     }
     return argc <= 0;
+}
+
+bool app_listen_is_sound(const struct app *app)
+{
+    struct sv_error err = {0};
+    bool sound = http_listen_check(app->config.listen, &err) == SV_OK;
+    if (!sound) {
+        (void)fprintf(stderr, "assayd: %s\n", err.text);
+    }
+    return sound;
 }
 
 int app_signals_open(bool with_children)

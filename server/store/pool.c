@@ -24,15 +24,11 @@ enum {
     WAIT_MS = 2000,
     LIFETIME_MS = 3600 * 1000,
     IDLE_IN_TRANSACTION_MS = 30000,
-    SESSION_PATIENCE_MS = 5000,
     SILENT_MS = 2000
 };
 
 struct store {
-    char *conninfo;
-    char *application_name;
-    char session[320]; /* statements that every new session runs */
-    char connect_timeout[16];
+    struct store_address address;
     size_t max;
     int64_t patience_ms;
     _Atomic int64_t heard_ms; /* when the database last answered, or had nothing to answer */
@@ -87,15 +83,17 @@ static enum sv_status out_of_memory(struct sv_error *err)
 enum sv_status store_open(const struct store_options *options, struct store **out_store,
                           struct sv_error *err)
 {
-    struct store *store = calloc(1, sizeof *store);
+    enum sv_status st = store_address_check(options->conninfo, err);
+    struct store *store = st == SV_OK ? calloc(1, sizeof *store) : NULL;
     if (!store) {
-        return out_of_memory(err);
+        return st ? st : out_of_memory(err);
     }
-    store->conninfo = strdup(options->conninfo);
-    store->application_name = strdup(options->application_name ? options->application_name : "");
-    if (!store->conninfo || !store->application_name) {
-        free(store->conninfo);
-        free(store->application_name);
+    store->address.conninfo = strdup(options->conninfo);
+    store->address.application_name =
+        strdup(options->application_name ? options->application_name : "");
+    if (!store->address.conninfo || !store->address.application_name) {
+        free(store->address.conninfo);
+        free(store->address.application_name);
         free(store);
         return out_of_memory(err);
     }
@@ -106,8 +104,9 @@ enum sv_status store_open(const struct store_options *options, struct store **ou
     int statement_ms = options->statement_timeout_ms > 0 ? options->statement_timeout_ms : 10000;
     store->patience_ms = statement_ms + statement_ms / 2;
     int lock_ms = options->lock_timeout_ms > 0 ? options->lock_timeout_ms : 5000;
-    (void)snprintf(store->connect_timeout, sizeof store->connect_timeout, "%d", connect_s);
-    (void)snprintf(store->session, sizeof store->session,
+    (void)snprintf(store->address.connect_timeout, sizeof store->address.connect_timeout, "%d",
+                   connect_s);
+    (void)snprintf(store->address.session, sizeof store->address.session,
                    "set statement_timeout = %d; set lock_timeout = %d;"
                    " set idle_in_transaction_session_timeout = %d; set timezone = 'UTC';"
                    " set client_min_messages = warning; set jit = off",
@@ -141,42 +140,15 @@ void store_close(struct store *store)
     store_curves_destroy(store->curves);
     (void)pthread_cond_destroy(&store->freed);
     (void)pthread_mutex_destroy(&store->mutex);
-    free(store->conninfo);
-    free(store->application_name);
+    free(store->address.conninfo);
+    free(store->address.application_name);
     free(store);
-}
-
-static void ignore_notice(void *ctx, const PGresult *result)
-{
-    (void)ctx;
-    (void)result;
-}
-
-/* What stands before dbname yields to the connection string, what stands after it does not. */
-static PGconn *connect_once(const struct store *store)
-{
-    const char *const keys[] = {"connect_timeout",  "keepalives_idle",  "keepalives_interval",
-                                "keepalives_count", "tcp_user_timeout", "fallback_application_name",
-                                "dbname",           "client_encoding",  NULL};
-    const char *const values[] = {
-        store->connect_timeout, "10",   "5", "3", "10000", store->application_name,
-        store->conninfo,        "UTF8", NULL};
-    return PQconnectdbParams(keys, values, 1);
 }
 
 enum sv_status store_connect(struct store *store, PGconn **out_pg, struct sv_error *err)
 {
-    PGconn *pg = connect_once(store);
-    if (PQstatus(pg) == CONNECTION_OK) {
-        (void)PQsetNoticeReceiver(pg, ignore_notice, NULL);
-        if (PQsetnonblocking(pg, 1) == 0 &&
-            sql_command_plain(pg, store->session, SESSION_PATIENCE_MS)) {
-            *out_pg = pg;
-            return SV_OK;
-        }
-    }
-    PQfinish(pg);
-    return sv_fail(err, SV_ERR_DATABASE, "the database cannot be reached");
+    const char *why;
+    return store_address_connect(&store->address, out_pg, &why, err);
 }
 
 /* ---- taking ---- */
@@ -247,11 +219,13 @@ static enum sv_status reserve(struct store *store, struct store_conn **out_conn,
 }
 
 /* With the mutex held: notes how an attempt to connect went. */
-static void note_connect(struct store *store, bool connected)
+static void note_connect(struct store *store, bool connected, const char *why)
 {
-    if (connected != !store->down) {
-        log_event(store->log, connected ? SV_LOG_INFO : SV_LOG_WARN,
-                  connected ? "database_back" : "database_away", LOG_INT("open", store->open));
+    if (connected && store->down) {
+        log_event(store->log, SV_LOG_INFO, "database_back", LOG_INT("open", store->open));
+    } else if (!connected && !store->down) {
+        log_event(store->log, SV_LOG_WARN, "database_away", LOG_INT("open", store->open),
+                  LOG_TEXT("reason", why));
     }
     store->down = !connected;
     store->probing = false;
@@ -282,9 +256,10 @@ static enum sv_status open_reserved(struct store *store, struct store_conn **out
         give_back_reservation(store);
         return out_of_memory(err);
     }
-    enum sv_status st = store_connect(store, &conn->pg, err);
+    const char *why;
+    enum sv_status st = store_address_connect(&store->address, &conn->pg, &why, err);
     (void)pthread_mutex_lock(&store->mutex);
-    note_connect(store, st == SV_OK);
+    note_connect(store, st == SV_OK, why);
     conn->store = store;
     conn->generation = store->generation;
     (void)pthread_mutex_unlock(&store->mutex);

@@ -33,6 +33,7 @@ static const struct error_row ERRORS[] = {
     {"08", SQL_LOST, SV_ERR_DATABASE, "the connection to the database was lost"},
     {"57P", SQL_LOST, SV_ERR_DATABASE, "the database is starting or stopping"},
     {"25006", SQL_LOST, SV_ERR_DATABASE, "the database is read-only"},
+    {"53100", SQL_BROKEN, SV_ERR_DATABASE, "the disk of the database is full"},
     {"53", SQL_BROKEN, SV_ERR_DATABASE, "the database is out of connections, disk or memory"},
     {"58", SQL_BROKEN, SV_ERR_DATABASE, "the database cannot read or write its files"},
     {"", SQL_BROKEN, SV_ERR_INTERNAL, "the database refused a statement"},

@@ -19,7 +19,7 @@
 /* What went wrong with the last statement of a connection, as far as repeating goes. */
 enum sql_failure {
     SQL_FINE,
-    SQL_REPEAT, /* serialization, deadlock, lock time-out: the whole transaction again */
+    SQL_REPEAT,  /* serialization, deadlock, lock time-out: the whole transaction again */
     SQL_LOST,    /* the connection is gone */
     SQL_OVERDUE, /* no answer in time: the connection is of no use, the outcome unknown */
     SQL_BROKEN,  /* anything else: repeating would not help */
@@ -30,7 +30,7 @@ struct store_conn {
     PGconn *pg;
     struct store *store;
     enum sql_failure failure;
-    int64_t until_ms; /* deadline of the statement under way */
+    int64_t until_ms;    /* deadline of the statement under way */
     char sqlstate[6];    /* of the last failure, "" if none */
     char constraint[64]; /* that was violated, "" if none */
     bool repeated;       /* an earlier run of this transaction may have been committed */
@@ -39,6 +39,21 @@ struct store_conn {
     struct sql_statements *statements; /* that this session has prepared; NULL: none yet */
     struct store_conn *next;
 };
+
+/* How a pool connects (connect.c). */
+struct store_address {
+    char *conninfo;
+    char *application_name;
+    char session[320]; /* statements that every new session runs */
+    char connect_timeout[16];
+};
+/* SV_ERR_INVALID_PARAMETER for a malformed connection string. */
+SV_MUST_CHECK enum sv_status store_address_check(const char *conninfo, struct sv_error *err);
+/* A session with its settings made. SV_ERR_DATABASE, and *out_why says why, for the log: no names,
+ * no secrets, a lasting text. */
+SV_MUST_CHECK enum sv_status store_address_connect(const struct store_address *address,
+                                                   PGconn **out_pg, const char **out_why,
+                                                   struct sv_error *err);
 
 SV_MUST_CHECK enum sv_status store_pool_take(struct store *store, struct store_conn **out_conn,
                                              struct sv_error *err);

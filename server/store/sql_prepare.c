@@ -101,9 +101,8 @@ static enum sv_status prepare(struct store_conn *conn, const char *sql,
     struct sql_statements *all = conn->statements;
     *out_at = all->n;
     name_make(all->n, name);
-    PGresult *result = PQsendPrepare(conn->pg, name, sql, params->n, params->types)
-                           ? sql_last(conn)
-                           : NULL;
+    PGresult *result =
+        PQsendPrepare(conn->pg, name, sql, params->n, params->types) ? sql_last(conn) : NULL;
     enum sv_status st = sql_sort(conn, result, sql, err);
     PQclear(result);
     if (st == SV_OK) {

@@ -57,7 +57,8 @@ static enum sv_status run_transaction(struct store_conn *conn, struct run *run,
         return commit(conn, run, err);
     }
     enum sql_failure failure = conn->failure;
-    if (failure != SQL_LOST && failure != SQL_OVERDUE && exec_plain(conn, "rollback", NULL) != SV_OK) {
+    bool answers = failure != SQL_LOST && failure != SQL_OVERDUE;
+    if (answers && exec_plain(conn, "rollback", NULL) != SV_OK) {
         failure = conn->failure == SQL_LOST && failure == SQL_FINE ? SQL_FINE : failure;
     }
     conn->failure = failure;

@@ -23,7 +23,7 @@ static bool wait_socket(const PGconn *pg, short events, int64_t until_ms)
     }
     for (;;) {
         int64_t left = until_ms - sv_clock_monotonic_ms();
-        int n = left > 0 ? poll(&fd, 1, (int)left) : 0;
+        int n = poll(&fd, 1, left > 0 ? (int)left : 0); /* what has come counts, however late */
         if (n > 0 || (n < 0 && errno != EINTR)) {
             return true;
         }
@@ -119,8 +119,8 @@ enum sv_status sql_overdue_check(const struct store_conn *conn, struct sv_error 
 bool sql_command_plain(PGconn *pg, const char *sql, int64_t patience_ms)
 {
     PGresult *last = NULL;
-    bool answered = PQsendQuery(pg, sql) &&
-                    read_last(pg, sv_clock_monotonic_ms() + patience_ms, &last);
+    bool answered =
+        PQsendQuery(pg, sql) && read_last(pg, sv_clock_monotonic_ms() + patience_ms, &last);
     ExecStatusType code = PQresultStatus(last);
     PQclear(last);
     return answered && (code == PGRES_COMMAND_OK || code == PGRES_TUPLES_OK);

@@ -31,7 +31,8 @@ struct store_options {
     const struct sv_log *log;     /* borrowed until closed; may be NULL */
 };
 
-/* Connects lazily: succeeds while the database is away. */
+/* Connects lazily: succeeds while the database is away. SV_ERR_INVALID_PARAMETER: conninfo is
+ * malformed. */
 SV_MUST_CHECK enum sv_status store_open(const struct store_options *options,
                                         struct store **out_store, struct sv_error *err);
 /* No call may be running. NULL is allowed. */

@@ -124,18 +124,54 @@ static void a_lock_that_is_not_free_is_tried_again(void **state)
     store_world_close(&w);
 }
 
+/* What the log says of a database that cannot be used, without a word of the connection string. */
+static void the_log_says_why(void **state)
+{
+    struct test_postgres *postgres = *state;
+    char conninfo[TEST_CONNINFO_SIZE + 32];
+    char line[512] = "";
+    char path[] = "/tmp/assay-log-XXXXXX";
+    struct sv_log log = {.fd = mkstemp(path), .level = SV_LOG_DEBUG, .process = "test"};
+    struct store *store = NULL;
+    struct sv_error err = {0};
+    test_postgres_conninfo(postgres, "nowhere", conninfo);
+    struct store_options options = {.conninfo = conninfo, .max_connections = 1, .log = &log};
+    assert_int_equal(store_open(&options, &store, &err), SV_OK);
+    assert_int_equal(store_check(store, &err), SV_ERR_DATABASE);
+    store_close(store);
+    assert_true(pread(log.fd, line, sizeof line - 1, 0) > 0);
+    assert_non_null(strstr(line, "reason=\"there is no such database or user\""));
+    assert_null(strstr(line, "nowhere"));
+    (void)close(log.fd);
+    (void)unlink(path);
+}
+
+static void a_malformed_connection_string_is_refused(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {"host=/tmp geheim", "postgresql://[geheim", "geheim=1",
+                                      "password='geheim"};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        struct store *store = NULL;
+        struct sv_error err = {0};
+        struct store_options options = {.conninfo = odd[i], .max_connections = 1};
+        assert_int_equal(store_open(&options, &store, &err), SV_ERR_INVALID_PARAMETER);
+        assert_non_null(strstr(err.text, "malformed"));
+        assert_null(strstr(err.text, "geheim"));
+    }
+}
+
 /* ---- a database that says nothing ---- */
 
 enum { FROZEN_STATEMENT_MS = 400, FROZEN_SLOWEST_MS = 5000, LONG_BYTES = 8 << 20 };
 
-static pid_t stopped_session; /* so that a failed test leaves none behind */
+static pid_t stopped_session; /* the last one, until the test lets it go on */
 
 static void stop_session(const struct store_world *w)
 {
-    stopped_session = (pid_t)test_sql_number(w->f.conninfo,
-                                             "select pid from pg_stat_activity where"
-                                             " application_name = 'frozen' order by"
-                                             " backend_start desc limit 1");
+    stopped_session = (pid_t)test_sql_number(w->f.conninfo, "select pid from pg_stat_activity where"
+                                                            " application_name = 'frozen' order by"
+                                                            " backend_start desc limit 1");
     assert_int_equal(kill(stopped_session, SIGSTOP), 0);
 }
 
@@ -168,8 +204,7 @@ static enum sv_status read_series_frozen(struct store *store, const struct store
     struct store_series_query query = {.after_step = -1};
     struct store_memory memory = {0};
     struct store_series_list list;
-    enum sv_status st =
-        store_series_read(store, &w->f.scope, w->job, &query, &memory, &list, NULL);
+    enum sv_status st = store_series_read(store, &w->f.scope, w->job, &query, &memory, &list, NULL);
     store_memory_clear(&memory);
     return st;
 }
@@ -515,6 +550,8 @@ int main(void)
         cmocka_unit_test(a_database_that_is_away_fails_at_once),
         cmocka_unit_test(a_refused_transaction_leaves_nothing),
         cmocka_unit_test(a_lock_that_is_not_free_is_tried_again),
+        cmocka_unit_test(the_log_says_why),
+        cmocka_unit_test(a_malformed_connection_string_is_refused),
         cmocka_unit_test(a_session_that_says_nothing_is_given_up),
         cmocka_unit_test(a_full_pool_says_so),
         cmocka_unit_test(lost_commits_are_told_apart),
