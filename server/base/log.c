@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "server/base/clock.h"
+#include "server/base/text.h"
 
 enum { LINE_MAX_BYTES = 2048, LINE_END_BYTES = 5 }; /* "...\n" and NUL */
 
@@ -55,12 +56,7 @@ static bool is_plain(const char *text)
     if (!*text) {
         return false;
     }
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c <= ' ' || *c == '"' || *c == '\\' || *c == '=' || *c == 0x7f) {
-            return false;
-        }
-    }
-    return true;
+    return sv_text_is_line(text) && !strpbrk(text, " \"\\=");
 }
 
 static void line_put_quoted(struct line *line, const char *text)
@@ -70,7 +66,10 @@ static void line_put_quoted(struct line *line, const char *text)
         unsigned char byte = (unsigned char)*c;
         if (byte == '"' || byte == '\\') {
             line_format(line, "\\%c", byte);
-        } else if (byte < ' ' || byte == 0x7f) {
+        } else if (sv_text_control(c) == 2) {
+            line_format(line, "\\x%02x\\x%02x", byte, (unsigned char)c[1]);
+            c++;
+        } else if (sv_text_control(c) == 1) {
             line_format(line, "\\x%02x", byte);
         } else {
             line_put(line, c, 1);

@@ -9,6 +9,7 @@
 
 #include "core/metrics/custom.h"
 #include "core/network/freeze.h"
+#include "server/base/text.h"
 #include "server/jobs/kinds.h"
 #include "server/jobs/spec_internal.h"
 
@@ -134,13 +135,9 @@ enum sv_status jobs_decode(const struct jx_field *fields, const json_t *json, vo
 /* One line: no control characters. */
 enum sv_status jobs_line_check(const char *text, const char *pointer, struct sv_error *err)
 {
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c < 0x20 || *c == 0x7f) {
-            return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
-                              "a control character is not allowed here");
-        }
-    }
-    return SV_OK;
+    return sv_text_is_line(text) ? SV_OK
+                                 : sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
+                                              "a control character is not allowed here");
 }
 
 enum sv_status jobs_labels_check(const json_t *labels, struct sv_error *err)

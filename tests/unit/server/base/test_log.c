@@ -12,6 +12,7 @@
 #include "server/base/clock.h"
 #include "server/base/ids.h"
 #include "server/base/log.h"
+#include "server/base/text.h"
 
 /* What one line says behind its time. */
 static const char *logged(const struct log_field *field, char *line, size_t size)
@@ -39,6 +40,10 @@ static void values_cannot_forge_a_line(void **state)
         {NULL, "info seen process=work k=-\n"},
         {"two words", "info seen process=work k=\"two words\"\n"},
         {"a\nerror forged", "info seen process=work k=\"a\\x0aerror forged\"\n"},
+        {"a\xc2\x9b"
+         "2J",
+         "info seen process=work k=\"a\\xc2\\x9b2J\"\n"},
+        {"Stra\xc3\x9f", "info seen process=work k=Stra\xc3\x9f\n"},
         {"q\"b\\", "info seen process=work k=\"q\\\"b\\\\\"\n"},
     };
     char line[256];
@@ -105,12 +110,52 @@ static void times_are_rfc_3339(void **state)
     assert_string_equal(text, "1970-01-01T00:00:00.000Z");
 }
 
+static void control_characters_are_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t size; /* of the control character that it begins with */
+    } rows[] = {{"", 0},         {"a", 0},        {"\x1f", 1},     {" ", 0},
+                {"~", 0},        {"\x7f", 1},     {"\xc2\x80", 2}, {"\xc2\x9f", 2},
+                {"\xc2\xa0", 0}, {"\xc3\x9f", 0}, {"\xc2", 0},     {"\x9b", 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(sv_text_control(rows[i].text), rows[i].size);
+        assert_int_equal(sv_text_is_line(rows[i].text), rows[i].size == 0);
+    }
+    assert_false(sv_text_is_line("two\nlines"));
+}
+
+static void copies_keep_characters_whole(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t size;
+        const char *copy;
+    } rows[] = {{"abc", 4, "abc"},
+                {"abc", 3, "ab"},
+                {"abc", 1, ""},
+                {"a\xc3\x9f", 3, "a"},
+                {"a\xc3\x9f", 4, "a\xc3\x9f"},
+                {"\xe2\x82\xac", 3, ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char copy[8];
+        sv_text_copy(copy, rows[i].size, rows[i].text);
+        assert_string_equal(copy, rows[i].copy);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_cannot_forge_a_line), cmocka_unit_test(long_lines_are_cut),
-        cmocka_unit_test(levels_are_a_threshold),     cmocka_unit_test(ids_are_version_7_and_rise),
+        cmocka_unit_test(values_cannot_forge_a_line),
+        cmocka_unit_test(long_lines_are_cut),
+        cmocka_unit_test(levels_are_a_threshold),
+        cmocka_unit_test(ids_are_version_7_and_rise),
         cmocka_unit_test(times_are_rfc_3339),
+        cmocka_unit_test(control_characters_are_known),
+        cmocka_unit_test(copies_keep_characters_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
