@@ -242,9 +242,9 @@ static void complain_issue(const json_t *issue)
     const char *pointer = text_of(issue, "pointer");
     const char *layer = text_of(issue, "layer");
     const char *mend = text_of(issue, "mend");
-    cli_say("  %s%s%s%s%s%s: %s%s%s", text_of(issue, "severity"),
-                  *pointer ? " at " : "", pointer, *layer ? ", layer \"" : "", layer,
-                  *layer ? "\"" : "", text_of(issue, "text"), *mend ? "; " : "", mend);
+    cli_say("  %s%s%s%s%s%s: %s%s%s", text_of(issue, "severity"), *pointer ? " at " : "", pointer,
+            *layer ? ", layer \"" : "", layer, *layer ? "\"" : "", text_of(issue, "text"),
+            *mend ? "; " : "", mend);
 }
 
 static bool is_text(const json_t *json, const char *name)
@@ -287,11 +287,11 @@ void cli_complain(const struct cli_reply *reply)
     if (json_array_size(issues) > 0) { /* the detail is the first of them */
         cli_say("assayd: %ld %s:", reply->status, text_of(reply->json, "code"));
     } else {
-        cli_say("assayd: %ld %s%s%s: %s", reply->status,
-                      text_of(reply->json, "code"), *pointer ? " at " : "", pointer,
-                      *detail  ? detail
-                      : *title ? title
-                               : "the server refused");
+        cli_say("assayd: %ld %s%s%s: %s", reply->status, text_of(reply->json, "code"),
+                *pointer ? " at " : "", pointer,
+                *detail  ? detail
+                : *title ? title
+                         : "the server refused");
     }
     for (size_t i = 0; i < json_array_size(issues); i++) {
         complain_issue(json_array_get(issues, i));

@@ -47,9 +47,7 @@ static bool job_path(struct cli_client *client, const char *name, const char *ve
         return true;
     }
     json_int_t number = strtoll(name, NULL, 10);
-    json_t *answer =
-        cli_call(client, &(struct cli_request){.method = "GET", .path = "/v1/jobs?limit=500"});
-    const json_t *items = json_object_get(answer, "items");
+    json_t *items = cli_items(client, "/v1/jobs?limit=500");
     const char *id = NULL;
     for (size_t i = 0; i < json_array_size(items) && !id; i++) {
         const json_t *job = json_array_get(items, i);
@@ -59,11 +57,12 @@ static bool job_path(struct cli_client *client, const char *name, const char *ve
     }
     if (id) {
         (void)snprintf(out, size, "/v1/jobs/%.64s%s", id, verb);
-    } else if (answer) {
-        (void)fprintf(stderr, "assayd: no job in the list has the number %s\n", name);
+    } else if (items) {
+        cli_say("assayd: no job in the list has the number %s", name);
     }
-    json_decref(answer);
-    return id != NULL;
+    bool found = id != NULL; /* it is the list's */
+    json_decref(items);
+    return found;
 }
 
 int cli_list_main(int argc, char **argv)
@@ -90,7 +89,8 @@ int cli_show_main(int argc, char **argv)
     }
     json_t *job = NULL;
     if (job_path(client, argv[0], "", path, sizeof path)) {
-        job = cli_call(client, &(struct cli_request){.method = "GET", .path = path, .text = "state"});
+        job =
+            cli_call(client, &(struct cli_request){.method = "GET", .path = path, .text = "state"});
     }
     if (job) {
         char *name = cli_cell(json_object_get(job, "name"));
@@ -131,7 +131,8 @@ int cli_cancel_main(int argc, char **argv)
     }
     json_t *answer = NULL;
     if (job_path(client, argv[0], "/cancel", path, sizeof path)) {
-        answer = cli_call(client, &(struct cli_request){.method = "POST", .path = path, .text = "state"});
+        answer = cli_call(client,
+                          &(struct cli_request){.method = "POST", .path = path, .text = "state"});
     }
     status = answer ? CLI_EXIT_OK : CLI_EXIT_FAILED;
     if (answer) {
