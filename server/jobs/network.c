@@ -199,7 +199,8 @@ static enum sv_status find_weights(const struct jobs_trial_spec *trial, const ch
     case SV_ERR_NOT_FOUND:
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/weights", "there are no such weights");
     case SV_ERR_WRONG_STATE:
-        return sv_fail_at(err, SV_ERR_WRONG_STATE, "/weights", "the weights are not ready");
+        return sv_fail_at(err, SV_ERR_WRONG_STATE, "/weights",
+                          "the weights are not ready: GET them until their state is");
     case SV_ERR_INVALID_FIELD: {
         char text[sizeof err->text];
         (void)snprintf(text, sizeof text, "%s", err ? err->text : "");
