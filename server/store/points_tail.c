@@ -94,7 +94,8 @@ static void take_rows(struct tail *tail, const struct sql_rows *rows)
             return; /* no points at all */
         }
         const char *metric = PQgetvalue(rows->result, i, r.column);
-        bool last = i + 1 == rows->n || strcmp(PQgetvalue(rows->result, i + 1, r.column), metric);
+        bool last =
+            i + 1 == rows->n || strcmp(PQgetvalue(rows->result, i + 1, r.column), metric) != 0;
         sql_skip(&r);
         int64_t n = sql_read_int(&r);
         struct store_curve *curve = store_curve_get(tail->set, metric);

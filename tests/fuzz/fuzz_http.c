@@ -10,6 +10,7 @@
 #include "server/base/clock.c"
 #include "server/base/error.c"
 #include "server/base/ids.c"
+#include "server/base/text.c"
 #include "server/http/cursor.c"
 #include "server/http/query.c"
 #include "server/http/request.c"
