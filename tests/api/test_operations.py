@@ -4,7 +4,7 @@ import re
 import subprocess
 
 import pytest
-from conftest import ROOT, SPEC, UNKNOWN_ID
+from conftest import ROOT, SPEC, UNKNOWN_ID, wait_until
 from assay import BINARY
 from test_explanations import job_of, run
 
@@ -20,7 +20,7 @@ def filled(path, dataset, weights, finished, trial):
 
 def test_health(daemon):
     assert daemon.get("/healthz")["status"] == "ok"
-    assert daemon.get("/readyz") == {"status": "ready", "listening": True}
+    wait_until(lambda: daemon.get("/readyz") == {"status": "ready", "listening": True})
     assert daemon.get("/openapi.json") == SPEC
 
 
