@@ -5,7 +5,10 @@
 #include "server/app/app.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "core/base/build.h"
 #include "server/app/app_internal.h"
@@ -117,8 +120,22 @@ static bool asks_for_help(int argc, char *const *argv)
     return false;
 }
 
+/* OpenBLAS starts its threads before main, and such a thread takes the signals that are meant for
+ * the descriptor we wait on: a SIGTERM ended the process at once, an ended child went unnoticed. So
+ * the process begins anew where OpenBLAS may start one; the core has threads of its own. */
+static void run_without_blas_threads(char **argv)
+{
+    static const char NAME[] = "OPENBLAS_NUM_THREADS";
+    const char *threads = getenv(NAME);
+    if ((!threads || strcmp(threads, "1") != 0) && setenv(NAME, "1", 1) == 0) {
+        (void)execv("/proc/self/exe", argv); /* without /proc it goes on as it is */
+    }
+    (void)prctl(PR_SET_NAME, "assayd"); /* it was named after the link */
+}
+
 int app_main(int argc, char **argv)
 {
+    run_without_blas_threads(argv);
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name) {
         return app_parent_main(0, argv + argc);

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 from assay import BINARY
+from conftest import wait_until
 
 
 def start(directory, *arguments, **options):
@@ -24,3 +25,16 @@ def test_a_bad_address(tmp_path, role, address):
 def test_a_malformed_connection_string(tmp_path, text):
     done = start(tmp_path, ASSAY_DATABASE=text, ASSAY_LISTEN="127.0.0.1:0")
     assert done.returncode == 2 and "malformed" in done.stderr and "geheim" not in done.stderr, done
+
+
+def test_a_signal_stops_in_order(tmp_path):
+    """A thread of a library must not take the signal: then the process would end at once, with its status."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("ASSAY_", "OPENBLAS_"))}
+    options = {"ASSAY_DATA_DIR": str(tmp_path / "data"), "ASSAY_DATABASE": "host=/nonexistent", "ASSAY_LISTEN": "127.0.0.1:0"}
+    for role in ([], ["serve"], ["work"]):
+        log = tmp_path / "log"
+        with open(log, "wb") as out:
+            process = subprocess.Popen([BINARY, *role], env={**env, **options}, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+            wait_until(lambda: b"database_away" in log.read_bytes())
+            process.terminate()
+            assert process.wait(60) == 0, (role, log.read_text())
