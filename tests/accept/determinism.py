@@ -49,8 +49,11 @@ def run(daemon, kind, dataset, kills=0, rng=None):
         time.sleep(rng.uniform(0.15, 0.8))
         pids = daemon.pids("trial")
         if pids:
-            os.kill(rng.choice(pids), signal.SIGKILL)
-            done += 1
+            try:
+                os.kill(rng.choice(pids), signal.SIGKILL)
+                done += 1
+            except ProcessLookupError:
+                pass  # it had just ended by itself, which is no kill
         elif daemon.get(f"/v1/jobs/{job['id']}")["state"] == "completed":
             break
     states = {t["state"] for t in daemon.wait_job(job["id"])}
