@@ -125,11 +125,6 @@ const nn_real *nn_scaled_sequences_targets(const struct nn_scaled_sequences *sca
     return targets ? scaled->targets + scaled->first[i] * targets : NULL;
 }
 
-const struct nn_scaling *nn_scaled_sequences_scaling(const struct nn_scaled_sequences *scaled)
-{
-    return scaled->scaling;
-}
-
 const struct nn_sequences *nn_scaled_sequences_set(const struct nn_scaled_sequences *scaled)
 {
     return scaled->set;

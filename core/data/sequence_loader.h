@@ -33,7 +33,6 @@ size_t nn_scaled_sequences_bytes(const struct nn_sequences *sequences,
  * in a classification). */
 const nn_real *nn_scaled_sequences_inputs(const struct nn_scaled_sequences *scaled, size_t i);
 const nn_real *nn_scaled_sequences_targets(const struct nn_scaled_sequences *scaled, size_t i);
-const struct nn_scaling *nn_scaled_sequences_scaling(const struct nn_scaled_sequences *scaled);
 const struct nn_sequences *nn_scaled_sequences_set(const struct nn_scaled_sequences *scaled);
 
 enum nn_sequence_sort { NN_SEQUENCE_SORT_NONE, NN_SEQUENCE_SORT_LENGTH_DESCENDING };

@@ -295,11 +295,6 @@ enum nn_status nn_table_next(struct nn_table *table, struct nn_table_row *out_ro
     return NN_OK;
 }
 
-size_t nn_table_bytes(const struct nn_table *table)
-{
-    return table->total;
-}
-
 /* --------------------------------------------------------------------------------- open and close
  */
 

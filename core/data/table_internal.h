@@ -46,9 +46,6 @@ void nn_table_close(struct nn_table *table);
 NN_MUST_CHECK enum nn_status nn_table_next(struct nn_table *table, struct nn_table_row *out_row,
                                            struct nn_error *err);
 
-/* Bytes read so far, unpacked. */
-size_t nn_table_bytes(const struct nn_table *table);
-
 /* The number in a cell: digits with an optional sign, point (or comma, as `decimal` says) and
  * exponent, correctly rounded. NULL, or why it is none: "not_a_number" (hexadecimal too),
  * "not_finite" (NaN and Inf in words), "too_large" (for a float). */

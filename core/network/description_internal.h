@@ -52,12 +52,6 @@ json_t *nn_spec_expand(const json_t *spec, struct nn_issues *issues);
 /* The text of a template as JSON, new reference; NULL when there is none of that name. */
 json_t *nn_template_load(const char *name);
 
-/* Replaces "$name" by the value of `name` in `values` (the whole string: the value itself; within a
- * string: its text) and unrolls {"for_each": "$list", "layers": [...]}, in which "$item" and
- * "$index" (from 1) stand for the element. A number counts as the list 1, 2, ... up to it; with
- * "but_last": true the last element is left out. New reference; NULL when out of memory. */
-json_t *nn_template_fill(const json_t *layers, const json_t *values);
-
 /* ---- graph ---- */
 
 struct nn_node {

@@ -120,6 +120,10 @@ static struct table *table_create(const json_t *parameters)
 
 /* ---- filling ---- */
 
+/* Replaces "$name" by the value of `name` in `values` (the whole string: the value itself; within a
+ * string: its text) and unrolls {"for_each": "$list", "layers": [...]}, in which "$item" and
+ * "$index" (from 1) stand for the element. A number counts as the list 1, 2, ... up to it; with
+ * "but_last": true the last element is left out. New reference; NULL when out of memory. */
 static json_t *fill(const json_t *json, const json_t *values);
 
 /* Text of a value inside of a longer string. */
@@ -236,11 +240,6 @@ static json_t *fill(const json_t *json, const json_t *values)
     }
     return json_is_string(json) ? fill_string(json_string_value(json), values)
                                 : json_deep_copy(json);
-}
-
-json_t *nn_template_fill(const json_t *layers, const json_t *values)
-{
-    return fill(layers, values);
 }
 
 /* ---- expansion ---- */

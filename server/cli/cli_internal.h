@@ -35,7 +35,6 @@ struct cli_client;
  * failure, said on stderr. */
 struct cli_client *cli_client_create(const char *server);
 void cli_client_destroy(struct cli_client *client);
-const char *cli_client_server(const struct cli_client *client);
 
 struct cli_reply {
     long status;  /* 0: no answer at all */

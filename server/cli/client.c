@@ -67,11 +67,6 @@ void cli_client_destroy(struct cli_client *client)
     }
 }
 
-const char *cli_client_server(const struct cli_client *client)
-{
-    return client->server;
-}
-
 void cli_reply_deinit(struct cli_reply *reply)
 {
     json_decref(reply->json);

@@ -149,7 +149,4 @@ SV_MUST_CHECK enum sv_status jobs_edit_decode(const json_t *body, struct jobs_ed
  */
 SV_MUST_CHECK enum sv_status jobs_labels_check(const json_t *labels, struct sv_error *err);
 
-/* The headline metric of a kind ("validation_accuracy"); NULL for an unknown kind. */
-const char *jobs_headline_metric(const char *kind);
-
 #endif

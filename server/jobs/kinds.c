@@ -15,11 +15,6 @@ static const struct jobs_kind *const KINDS[] = {
     NULL,
 };
 
-const struct jobs_kind *const *jobs_kinds(void)
-{
-    return KINDS;
-}
-
 const struct jobs_kind *jobs_kind_find(const char *name)
 {
     for (size_t i = 0; KINDS[i]; i++) {
@@ -37,10 +32,4 @@ const char *jobs_kind_nearest(const char *name)
         names[i].name = KINDS[i]->name;
     }
     return jx_nearest(name, names, sizeof names[0]);
-}
-
-const char *jobs_headline_metric(const char *kind)
-{
-    const struct jobs_kind *row = jobs_kind_find(kind);
-    return row ? row->headline_metric : NULL;
 }

@@ -38,8 +38,6 @@ extern const struct jobs_kind jobs_kind_solver_comparison;
 extern const struct jobs_kind jobs_kind_transfer_learning;
 extern const struct jobs_kind jobs_kind_sequence_regression;
 
-/* All kinds, ended by NULL. */
-const struct jobs_kind *const *jobs_kinds(void);
 /* NULL when there is none of that name. */
 const struct jobs_kind *jobs_kind_find(const char *name);
 /* The kind's name that looks most like name, or NULL. */

@@ -37,29 +37,6 @@ bool store_role_parse(const char *text, enum store_role *out_role)
     return false;
 }
 
-static void read_project(struct sql_reader *r, void *row)
-{
-    struct store_project *out = row;
-    sql_read_id(r, out->id);
-    out->number = sql_read_int(r);
-    out->name = sql_read_text(r);
-    sql_read_time(r, out->created_at);
-}
-
-enum sv_status store_projects_list(struct store *store, struct store_memory *memory,
-                                   struct store_project_list *out_list, struct sv_error *err)
-{
-    static const struct store_shape SHAPE = {sizeof(struct store_project), read_project};
-    struct store_rows found;
-    enum sv_status st = store_read_rows(
-        store, "select id, number, name, rfc3339(created_at) from project order by number", NULL,
-        &SHAPE, memory, &found, err);
-    if (st == SV_OK) {
-        *out_list = (struct store_project_list){found.rows, found.n};
-    }
-    return st;
-}
-
 enum sv_status store_project_ensure(struct store *store, const char *name, char out_id[SV_ID_SIZE],
                                     struct sv_error *err)
 {

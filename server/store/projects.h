@@ -8,20 +8,6 @@
 
 #include "server/store/store.h"
 
-struct store_project {
-    char id[SV_ID_SIZE];
-    int64_t number;
-    const char *name;
-    char created_at[STORE_TIME_SIZE];
-};
-struct store_project_list {
-    struct store_project *rows;
-    size_t n;
-};
-
-SV_MUST_CHECK enum sv_status store_projects_list(struct store *store, struct store_memory *memory,
-                                                 struct store_project_list *out_list,
-                                                 struct sv_error *err);
 /* The id of the project of that name, made if there is none. */
 SV_MUST_CHECK enum sv_status store_project_ensure(struct store *store, const char *name,
                                                   char out_id[SV_ID_SIZE], struct sv_error *err);

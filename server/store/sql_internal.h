@@ -99,7 +99,6 @@ void sql_text(struct sql_params *params, const char *text); /* NULL: null; ids t
 /* "" and NULL are null: for optional ids and digests. */
 void sql_text_or_null(struct sql_params *params, const char *text);
 void sql_int(struct sql_params *params, int64_t value);
-void sql_unsigned(struct sql_params *params, uint64_t value);
 void sql_real(struct sql_params *params, double value);
 void sql_bool(struct sql_params *params, bool value);
 void sql_bytes(struct sql_params *params, const void *data, size_t size);

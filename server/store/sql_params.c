@@ -68,11 +68,6 @@ void sql_int(struct sql_params *params, int64_t value)
     add_printed(params, "%" PRId64, value);
 }
 
-void sql_unsigned(struct sql_params *params, uint64_t value)
-{
-    add_printed(params, "%" PRIu64, value);
-}
-
 void sql_bool(struct sql_params *params, bool value)
 {
     sql_text(params, value ? "t" : "f");

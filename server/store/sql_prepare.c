@@ -21,23 +21,7 @@ struct sql_statement {
 struct sql_statements {
     size_t n;
     struct sql_statement rows[STATEMENTS_MAX];
-    uint64_t hashes[STATEMENTS_MAX];
 };
-
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-    const unsigned char *p = bytes;
-    for (size_t i = 0; i < size; i++) {
-        hash = (hash ^ p[i]) * UINT64_C(1099511628211);
-    }
-    return hash;
-}
-
-static uint64_t hash_of(const char *sql, const struct sql_params *params)
-{
-    uint64_t hash = hash_bytes(UINT64_C(14695981039346656037), sql, strlen(sql));
-    return hash_bytes(hash, params->types, (size_t)params->n * sizeof params->types[0]);
-}
 
 static bool is_same(const struct sql_statement *row, const char *sql,
                     const struct sql_params *params)
@@ -46,11 +30,11 @@ static bool is_same(const struct sql_statement *row, const char *sql,
            memcmp(row->types, params->types, (size_t)row->n * sizeof row->types[0]) == 0;
 }
 
-static size_t find(const struct sql_statements *all, uint64_t hash, const char *sql,
+static size_t find(const struct sql_statements *all, const char *sql,
                    const struct sql_params *params)
 {
     size_t i = 0;
-    while (i < all->n && (all->hashes[i] != hash || !is_same(&all->rows[i], sql, params))) {
+    while (i < all->n && !is_same(&all->rows[i], sql, params)) {
         i++;
     }
     return i;
@@ -87,9 +71,8 @@ static void name_make(size_t i, char name[NAME_SIZE])
 static enum sv_status prepare(struct store_conn *conn, const char *sql,
                               const struct sql_params *params, size_t *out_at, struct sv_error *err)
 {
-    uint64_t hash = hash_of(sql, params);
     char name[NAME_SIZE];
-    *out_at = conn->statements ? find(conn->statements, hash, sql, params) : 0;
+    *out_at = conn->statements ? find(conn->statements, sql, params) : 0;
     if (conn->statements && *out_at < conn->statements->n) {
         return SV_OK;
     }
@@ -106,7 +89,7 @@ static enum sv_status prepare(struct store_conn *conn, const char *sql,
     enum sv_status st = sql_sort(conn, result, sql, err);
     PQclear(result);
     if (st == SV_OK) {
-        all->hashes[all->n++] = hash;
+        all->n++;
     } else {
         free(row->sql);
         free(row->types);
