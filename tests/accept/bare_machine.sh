@@ -10,6 +10,7 @@ repo=$PWD
 log=$repo/build/logs/bare-$who-${*// /-}.log
 log=${log// /-}
 root=$(mktemp -d "${TMPDIR:-/tmp}/assay-bare.XXXXXX")
+chmod 755 "$root" # else nobody but root could enter
 mkdir -p "$repo/build/logs"
 
 end() {
