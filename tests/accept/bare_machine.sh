@@ -46,8 +46,8 @@ mirror=$(apt-get indextargets --format '$(SITE)' | grep -m1 -E '/debian/?$')
 } >"$log" 2>&1
 
 began=$(date +%s) passed=true
-as=()
-[ "$who" = root ] || as=(setpriv --reuid=person --regid=person --init-groups env HOME=/home/person)
+as=() person=person
+[ "$who" = root ] || as=(setpriv "--reuid=$person" "--regid=$person" --init-groups env "HOME=/home/$person")
 enter "${as[@]}" sh -c 'cd /srv/assay && exec make "$@"' sh "$@" >>"$log" 2>&1 || passed=false
 printf '{"row": 1, "who": "%s", "make": "%s", "passed": %s, "seconds": %d, "closing": "%s"}\n' "$who" "$*" "$passed" \
     "$(($(date +%s) - began))" "$(grep -E '[0-9]+ passed|kill [0-9]+' "$log" | tail -1 | tr -d '"')"

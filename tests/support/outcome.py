@@ -1,14 +1,28 @@
 """What a job left in the database, for comparing runs: every metric point and final figure."""
+import time
+
 import psycopg2
 
 CLOCKED = ("images_per_second", "loader_stall_seconds", "seconds")
+
+
+def connected(socket, password, patience=60):
+    """A connection; a server that was killed just now is waited for."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return psycopg2.connect(host=socket, dbname="assay", user="assay", password=password)
+        except psycopg2.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
 
 
 def query(daemon, sql, args=()):
     """Rows of a read-only statement on the daemon's own cluster."""
     data = daemon.directory / "data"
     password = (data / "pg-password").read_text().strip()
-    with psycopg2.connect(host=str(data / "pg-socket"), dbname="assay", user="assay", password=password) as db:
+    with connected(str(data / "pg-socket"), password) as db:
         db.set_session(readonly=True)
         with db.cursor() as cursor:
             cursor.execute(sql, args)
