@@ -24,13 +24,21 @@ static int by_name(const void *a, const void *b)
 /* Index of the tensor called prefix + name; SIZE_MAX when there is none. */
 static size_t find(const struct nn_match *match, const char *prefix, const char *name)
 {
-    char whole[160];
+    char whole[NN_MATCH_NAME_SIZE];
     (void)snprintf(whole, sizeof whole, "%s%s", prefix, name);
     const struct nn_file_tensor key = {.name = whole};
     const struct nn_file_tensor *pointer = &key;
     const struct nn_file_tensor **found =
         bsearch(&pointer, match->tensors, match->n_tensors, sizeof(void *), by_name);
     return found ? (size_t)(found - match->tensors) : SIZE_MAX;
+}
+
+/* The same of the i-th wanted parameter, as a naming calls it. */
+static size_t find_wanted(const struct nn_match *match, const char *prefix,
+                          enum nn_match_naming naming, size_t i)
+{
+    char name[NN_MATCH_NAME_SIZE];
+    return nn_match_name(match, naming, i, name) ? find(match, prefix, name) : SIZE_MAX;
 }
 
 /* PyTorch's count of batches; a counter, no weight. */
@@ -51,22 +59,33 @@ static bool all_begin_with(const struct nn_match *match, const char *prefix)
     return true;
 }
 
-/* The prefix under which most parameters are found, the shortest of equal ones. */
-static const char *prefix_of(const struct nn_match *match)
+static size_t count_found(const struct nn_match *match, const char *prefix,
+                          enum nn_match_naming naming)
 {
-    const char *best = "";
+    size_t found = 0;
+    for (size_t i = 0; i < match->n_wanted; i++) {
+        found += find_wanted(match, prefix, naming, i) != SIZE_MAX;
+    }
+    return found;
+}
+
+/* The prefix and the naming under which most parameters are found, the first of equal ones. */
+static void choose_names(struct nn_match *match)
+{
     size_t most = 0;
+    match->prefix = "";
+    match->naming = NN_MATCH_NAMING_OWN;
     for (size_t k = 0; k < sizeof PREFIXES / sizeof PREFIXES[0]; k++) {
-        size_t found = 0;
-        for (size_t i = 0; i < match->n_wanted && all_begin_with(match, PREFIXES[k]); i++) {
-            found += find(match, PREFIXES[k], match->wanted[i].name) != SIZE_MAX;
-        }
-        if (found > most) {
-            best = PREFIXES[k];
-            most = found;
+        for (int naming = 0; naming < NN_MATCH_NAMING_COUNT && all_begin_with(match, PREFIXES[k]);
+             naming++) {
+            size_t found = count_found(match, PREFIXES[k], (enum nn_match_naming)naming);
+            if (found > most) {
+                match->prefix = PREFIXES[k];
+                match->naming = (enum nn_match_naming)naming;
+                most = found;
+            }
         }
     }
-    return best;
 }
 
 /* ---- fates ---- */
@@ -105,7 +124,7 @@ static bool head_differs(const struct nn_match *match)
     for (size_t i = 0; i < match->n_wanted; i++) {
         const struct nn_parameter_shape *wanted = &match->wanted[i];
         if (match->head && strcmp(wanted->layer, match->head) == 0) {
-            size_t at = find(match, match->prefix, wanted->name);
+            size_t at = find_wanted(match, match->prefix, match->naming, i);
             if (at == SIZE_MAX || !shape_fits(wanted, match->tensors[at])) {
                 return true;
             }
@@ -131,7 +150,7 @@ static enum nn_match_fate fate_of(const struct nn_match *match,
 
 static void decide(struct nn_match *match, enum nn_match_head head)
 {
-    match->prefix = prefix_of(match);
+    choose_names(match);
     bool new_head = head == NN_MATCH_HEAD_REPLACED ||
                     (head == NN_MATCH_HEAD_REPLACED_IF_OTHER && head_differs(match));
     for (size_t k = 0; k < match->n_tensors; k++) {
@@ -139,7 +158,7 @@ static void decide(struct nn_match *match, enum nn_match_head head)
             is_batch_counter(match->tensors[k]->name) ? NN_MATCH_IGNORED : NN_MATCH_UNEXPECTED;
     }
     for (size_t i = 0; i < match->n_wanted; i++) {
-        size_t at = find(match, match->prefix, match->wanted[i].name);
+        size_t at = find_wanted(match, match->prefix, match->naming, i);
         const struct nn_file_tensor *found = at == SIZE_MAX ? NULL : match->tensors[at];
         enum nn_match_fate fate = fate_of(match, &match->wanted[i], found, new_head);
         match->fits[i].found = found;

@@ -2,8 +2,9 @@
  *
  * How the named tensors of a weight file fit the parameters of a network: by name and shape alone,
  * so neither the file nor the network's memory is needed. Names are those of PyTorch's state dicts;
- * a prefix that all tensors carry and no parameter has ("module.") is taken off and said, the
- * counters of batch norms (num_batches_tracked) are passed over and said.
+ * a prefix that all tensors carry and no parameter has ("module.") is taken off and said, a naming
+ * of another library (match_names.c) is read and said, the counters of batch norms
+ * (num_batches_tracked) are passed over and said.
  */
 #ifndef NN_EXCHANGE_MATCH_H
 #define NN_EXCHANGE_MATCH_H
@@ -67,6 +68,7 @@ const struct nn_file_tensor *nn_match_added(const struct nn_match *match, size_t
 
 /* New reference; NULL when out of memory:
  * {"loadable": bool, "text": "", "head": "classifier.1" | null, "prefix_removed": "module." | null,
+ *  "naming": "efficientnet_pytorch" | null,
  *  "matched": [{"name", "shape"}], "missing": [{"name", "shape"}],
  *  "wrong_shape": [{"name", "shape", "found"}],
  *  "not_finite": [{"name", "shape"}],

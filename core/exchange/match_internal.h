@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * A match as it is kept: between what decides it (match.c) and what puts it into words
- * (match_report.c).
+ * A match as it is kept: between what decides it (match.c), the names that other
+ * libraries use (match_names.c) and what puts it into words (match_report.c).
  */
 #ifndef NN_EXCHANGE_MATCH_INTERNAL_H
 #define NN_EXCHANGE_MATCH_INTERNAL_H
 
 #include "core/exchange/match.h"
 #include "core/network/network.h"
+
+#define NN_MATCH_NAME_SIZE 160
+
+/* Whose names the file follows. */
+enum nn_match_naming {
+    NN_MATCH_NAMING_OWN, /* the network's */
+    NN_MATCH_NAMING_EFFICIENTNET_PYTORCH,
+    NN_MATCH_NAMING_COUNT
+};
 
 struct nn_match_fit {
     enum nn_match_fate fate;
@@ -24,8 +33,16 @@ struct nn_match {
     enum nn_match_fate *leftover; /* of `tensors`: UNEXPECTED, IGNORED, or MATCHED for any other */
     size_t counts[NN_MATCH_FATE_COUNT];
     const char *head, *prefix;
+    enum nn_match_naming naming;
     char head_copy[96], text[320];
 };
+
+/* What the i-th wanted parameter is called under a naming, without a prefix; false: it has no name
+ * there. */
+bool nn_match_name(const struct nn_match *match, enum nn_match_naming naming, size_t i,
+                   char out[NN_MATCH_NAME_SIZE]);
+/* "efficientnet_pytorch"; NULL of our own. */
+const char *nn_match_naming_name(enum nn_match_naming naming);
 
 /* Fills text from fates and counts: why the match is not loadable, or nothing. */
 void nn_match_describe(struct nn_match *match);

@@ -128,11 +128,12 @@ static json_t *leftover_json(const struct nn_match *match, enum nn_match_fate fa
 json_t *nn_match_json(const struct nn_match *match)
 {
     return json_pack(
-        "{s:b, s:s, s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "loadable",
+        "{s:b, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "loadable",
         nn_match_is_loadable(match) ? 1 : 0, "text", match->text, "head", match->head,
-        "prefix_removed", match->prefix[0] ? match->prefix : NULL, "matched",
-        wanted_json(match, NN_MATCH_MATCHED), "missing", wanted_json(match, NN_MATCH_MISSING),
-        "wrong_shape", wanted_json(match, NN_MATCH_WRONG_SHAPE), "not_finite",
+        "prefix_removed", match->prefix[0] ? match->prefix : NULL, "naming",
+        nn_match_naming_name(match->naming), "matched", wanted_json(match, NN_MATCH_MATCHED),
+        "missing", wanted_json(match, NN_MATCH_MISSING), "wrong_shape",
+        wanted_json(match, NN_MATCH_WRONG_SHAPE), "not_finite",
         wanted_json(match, NN_MATCH_NOT_FINITE), "replaced", wanted_json(match, NN_MATCH_REPLACED),
         "unexpected", leftover_json(match, NN_MATCH_UNEXPECTED), "ignored",
         leftover_json(match, NN_MATCH_IGNORED));

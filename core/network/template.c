@@ -5,8 +5,10 @@
  *     {"name", "title", "text",
  *      "parameters": [{"name", "type", "default", "minimum", "maximum", "maximum_items"?,
  *                      "choices"?, "text"}],
+ *      "derived"?: {name: {parameter: {value: what the name stands for}}},
  *      "layers": [...], "connections"?: [...]}
- * with types integer, number, integers (a list), choice, boolean. Templates are ours: a malformed
+ * with types integer, number, integers (a list), choice, boolean. A derived name is used like a
+ * parameter, and hangs on one of the choices. Templates are ours: a malformed
  * one is an assertion.
  */
 #include <stdio.h>
@@ -284,11 +286,33 @@ static void issue_unknown_template(const char *name, struct nn_issues *issues)
     nn_issue(issues, NULL, "/name", mend, "there is no network called \"%.64s\"", name);
 }
 
+/* The parameters' values and what hangs on them; NULL when out of memory. */
+static json_t *derive(const json_t *derived, const json_t *values)
+{
+    json_t *out = json_copy((json_t *)(uintptr_t)values);
+    const char *name;
+    json_t *by;
+    json_object_foreach((json_t *)(uintptr_t)derived, name, by)
+    {
+        const char *parameter = json_object_iter_key(json_object_iter(by));
+        const char *value = json_string_value(json_object_get(values, parameter));
+        json_t *found = json_object_get(json_object_get(by, parameter), value);
+        NN_ASSERT(found != NULL);
+        if (out && json_object_set(out, name, found) != 0) {
+            json_decref(out);
+            out = NULL;
+        }
+    }
+    return out;
+}
+
 /* {"name", "parameters", "layers", "connections"?}, parts borrowed. NULL when out of memory. */
 static json_t *assemble(const json_t *template, const json_t *values)
 {
     json_t *connections = json_object_get(template, "connections");
-    json_t *layers = fill(json_object_get(template, "layers"), values);
+    json_t *known = derive(json_object_get(template, "derived"), values);
+    json_t *layers = known ? fill(json_object_get(template, "layers"), known) : NULL;
+    json_decref(known);
     json_t *out = json_pack("{s:O, s:O, s:o*}", "name", json_object_get(template, "name"),
                             "parameters", (json_t *)(uintptr_t)values, "layers", layers);
     if (out && (!layers || (connections && json_object_set_new(out, "connections",

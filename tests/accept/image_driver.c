@@ -2,6 +2,8 @@
  *
  * Runs image networks of the catalogue for a peer (peer_image_networks.py) to compare with.
  *
+ * NETWORK is a name of the catalogue or a description as JSON.
+ *
  *   image_driver infer NETWORK WEIGHTS INPUT BATCH SIZE CLASSES OPERATORS LAYERS OUTPUT
  *       weights: any known format; input: normalised float32, BATCH x SIZE x SIZE x 3, raw; layers:
  *       names joined by commas, or "". Writes the scores raw, prints the figures of the layers.
@@ -40,7 +42,8 @@ static int complain(const char *what, const struct nn_error *err)
 static enum nn_status net_open(struct net *net, const char *name, const char *operators,
                                enum nn_phase phase, struct nn_error *err)
 {
-    json_t *spec = json_pack("{s:s, s:i}", "name", name, "size", (int)net->size);
+    json_t *spec = name[0] == '{' ? json_loads(name, 0, NULL)
+                                  : json_pack("{s:s, s:i}", "name", name, "size", (int)net->size);
     const struct nn_network_bind bind = {
         .height = net->size, .width = net->size, .channels = 3, .classes = net->classes};
     struct nn_network_options options = {

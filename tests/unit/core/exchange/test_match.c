@@ -5,6 +5,7 @@
 #include "tests/support/cmocka_all.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/exchange/exchange.h"
@@ -138,7 +139,8 @@ static void the_report(void **state)
     json_t *expected = json_loads(
         "{\"loadable\": false, \"text\": \"1 of 10 parameters do not fit: \\\"conv1.bias\\\" is "
         "[7],"
-        " the network wants [2]\", \"head\": \"head\", \"prefix_removed\": \"module.\","
+        " the network wants [2]\", \"head\": \"head\", \"prefix_removed\": \"module.\", "
+        "\"naming\": null,"
         "\"matched\": [{\"name\": \"conv1.weight\", \"shape\": [2, 3, 1, 1]},"
         " {\"name\": \"bn1.weight\", \"shape\": [2]}, {\"name\": \"bn1.bias\", \"shape\": [2]},"
         " {\"name\": \"bn1.running_mean\", \"shape\": [2]},"
@@ -214,6 +216,86 @@ static void what_is_not_finite_does_not_fit(void **state)
     }
 }
 
+/* ---- names of other libraries ---- */
+
+enum { LITE_TENSORS = 256 };
+
+/* All names in the order of efficientnet_pytorch's state dict of EfficientNet-Lite0, which is
+ * that of its blocks: written from that library's side. */
+static void efficientnet_names(char names[LITE_TENSORS][64], size_t *n)
+{
+    static const char *const STEM[] = {"_conv_stem", "_bn0", NULL};
+    static const char *const FIRST[] = {"_depthwise_conv", "_bn1", "_project_conv", "_bn2", NULL};
+    static const char *const OTHER[] = {
+        "_expand_conv", "_bn0", "_depthwise_conv", "_bn1", "_project_conv", "_bn2", NULL};
+    static const char *const HEAD[] = {"_conv_head", "_bn1", "_fc", NULL};
+    static const char *const BN[] = {"weight", "bias", "running_mean", "running_var", NULL};
+    *n = 0;
+    for (int block = -1; block <= 16; block++) {
+        const char *const *layers = block < 0     ? STEM
+                                    : block == 0  ? FIRST
+                                    : block == 16 ? HEAD
+                                                  : OTHER;
+        char prefix[24] = "";
+        if (block >= 0 && block < 16) {
+            (void)snprintf(prefix, sizeof prefix, "_blocks.%d.", block);
+        }
+        for (; *layers; layers++) {
+            size_t suffixes = strstr(*layers, "bn") ? 4 : strcmp(*layers, "_fc") == 0 ? 2 : 1;
+            for (size_t k = 0; k < suffixes; k++) {
+                (void)snprintf(names[(*n)++], 64, "%s%s.%s", prefix, *layers, BN[k]);
+            }
+        }
+    }
+}
+
+static struct nn_description *lite0(void)
+{
+    json_t *spec = json_pack("{s:s, s:s}", "name", "efficientnet_lite0", "variant", "tensorflow");
+    struct nn_description *parsed = NULL;
+    assert_int_equal(nn_description_parse(spec, &parsed, NULL), NN_OK);
+    json_decref(spec);
+    return parsed;
+}
+
+/* Each parameter gets the tensor that stands at its place in the other library. */
+static void names_of_efficientnet_pytorch(void **state)
+{
+    static char names[LITE_TENSORS][64];
+    static struct nn_file_tensor tensors[LITE_TENSORS];
+    const struct nn_network_bind bind = {
+        .height = 224, .width = 224, .channels = 3, .classes = 1000};
+    struct nn_description *network = lite0();
+    struct nn_parameter_shape *wanted = NULL;
+    struct nn_match *match = NULL;
+    size_t n_names, n_wanted, n = 0;
+    (void)state;
+    efficientnet_names(names, &n_names);
+    assert_int_equal(nn_description_parameters(network, &bind, &wanted, &n_wanted, NULL), NN_OK);
+    for (size_t i = 0; i < n_wanted; i++) {
+        if (strncmp(wanted[i].name, "input.", 6) != 0) {
+            tensors[n] = (struct nn_file_tensor){.name = names[n], .rank = wanted[i].ndim};
+            memcpy(tensors[n++].shape, wanted[i].shape, sizeof wanted[i].shape);
+        }
+    }
+    assert_int_equal(n, n_names);
+    assert_int_equal(
+        nn_match_description(network, &bind, tensors, n, NN_MATCH_HEAD_KEPT, &match, NULL), NN_OK);
+    assert_true(nn_match_is_loadable(match));
+    assert_int_equal(nn_match_count(match, NN_MATCH_UNEXPECTED), 0);
+    for (size_t i = 0, k = 0; i < n_wanted; i++) {
+        const struct nn_file_tensor *tensor = nn_match_tensor(match, i);
+        assert_true(!tensor || tensor == &tensors[k++]);
+    }
+    json_t *report = nn_match_json(match);
+    assert_string_equal(json_string_value(json_object_get(report, "naming")),
+                        "efficientnet_pytorch");
+    json_decref(report);
+    nn_match_destroy(match);
+    free(wanted);
+    nn_description_destroy(network);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +306,7 @@ int main(void)
         cmocka_unit_test(the_report),
         cmocka_unit_test(what_is_not_finite_does_not_fit),
         cmocka_unit_test(a_new_head_is_the_seeds),
+        cmocka_unit_test(names_of_efficientnet_pytorch),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -481,6 +481,40 @@ static void image_networks_have_torchvisions_sizes(void **state)
     }
 }
 
+/* What hangs on a choice of a template: the same learnables, other edges and epsilon. */
+static void a_variant_changes_what_hangs_on_it(void **state)
+{
+    static const struct {
+        const char *variant;
+        double epsilon, mean;
+        bool same;
+    } ROWS[] = {{"timm", 1e-5, 123.675, false}, {"tensorflow", 1e-3, 127, true}};
+    const struct nn_network_bind bind = {
+        .height = 224, .width = 224, .channels = 3, .classes = 1000};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        json_t *spec =
+            json_pack("{s:s, s:s}", "name", "efficientnet_lite0", "variant", ROWS[i].variant);
+        json_t *report = report_of(spec, &bind);
+        struct nn_description *description = NULL;
+        assert_int_equal(nn_description_parse(spec, &description, NULL), NN_OK);
+        json_t *shown = nn_description_json(description);
+        json_t *layers = json_object_get(shown, "layers");
+        json_t *stem = json_array_get(layers, 1);
+        json_t *norm = json_array_get(layers, 2);
+        json_t *mean = json_object_get(json_array_get(layers, 0), "mean");
+        assert_true(number(report, "totals.learnables") == 4652008);
+        assert_true(number(norm, "epsilon") == ROWS[i].epsilon);
+        assert_true(json_is_true(json_object_get(stem, "same_padding")) == ROWS[i].same);
+        assert_int_equal(json_array_size(json_object_get(stem, "padding")), !ROWS[i].same);
+        assert_true(json_number_value(json_array_get(mean, 0)) == ROWS[i].mean);
+        json_decref(shown);
+        nn_description_destroy(description);
+        json_decref(report);
+        json_decref(spec);
+    }
+}
+
 static struct nn_description *parsed(const char *name)
 {
     struct nn_description *description = NULL;
@@ -605,6 +639,7 @@ int main(void)
         cmocka_unit_test(the_catalogue_is_what_is_compiled_in),
         cmocka_unit_test(every_template_is_complete_and_valid),
         cmocka_unit_test(image_networks_have_torchvisions_sizes),
+        cmocka_unit_test(a_variant_changes_what_hangs_on_it),
         cmocka_unit_test(what_is_frozen),
         cmocka_unit_test(hidden_sizes_become_layers),
         cmocka_unit_test(sequences_can_be_described_in_full),
