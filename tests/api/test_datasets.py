@@ -5,7 +5,7 @@ import os
 import secrets
 
 import pytest
-from conftest import pictures, png, tar_of, zip_of
+from pictures import pictures, png, tar_of, zip_of
 
 import assay
 import numpy as np

@@ -5,7 +5,8 @@ import subprocess
 
 import numpy as np
 import pytest
-from conftest import UNKNOWN_ID, long_job, png, spec, zip_of
+from conftest import UNKNOWN_ID, long_job, spec
+from pictures import png, zip_of
 from PIL import Image
 from test_explanations import NETWORK
 from test_sequences import SMALL, make

@@ -18,11 +18,15 @@ def connected(socket, password, patience=60):
             time.sleep(0.1)
 
 
+def own_cluster(daemon):
+    """A connection to the daemon's own cluster."""
+    data = daemon.directory / "data"
+    return connected(str(data / "pg-socket"), (data / "pg-password").read_text().strip())
+
+
 def query(daemon, sql, args=()):
     """Rows of a read-only statement on the daemon's own cluster."""
-    data = daemon.directory / "data"
-    password = (data / "pg-password").read_text().strip()
-    with connected(str(data / "pg-socket"), password) as db:
+    with own_cluster(daemon) as db:
         db.set_session(readonly=True)
         with db.cursor() as cursor:
             cursor.execute(sql, args)
