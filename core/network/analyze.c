@@ -175,15 +175,15 @@ static bool all_known(const struct nn_description *graph, const struct nn_layer_
     return true;
 }
 
-/* The report once the graph (or NULL), its sizes and all issues are there. */
-static json_t *make_report(const struct nn_description *graph, const struct nn_layer_plan *plans,
-                           const struct nn_network_bind *bind, size_t batch_size,
-                           const struct nn_issues *issues)
+/* The report once the graph (or NULL), its sizes and all issues are there. expanded may be NULL. */
+static json_t *make_report(const json_t *expanded, const struct nn_description *graph,
+                           const struct nn_layer_plan *plans, const struct nn_network_bind *bind,
+                           size_t batch_size, const struct nn_issues *issues)
 {
     struct totals totals = {0};
     json_t *name = graph && graph->name ? json_incref(graph->name) : json_null();
-    json_t *report =
-        json_pack("{s:o, s:b}", "name", name, "valid", issues->errors == 0 && graph ? 1 : 0);
+    json_t *report = json_pack("{s:o, s:b, s:O?}", "name", name, "valid",
+                               issues->errors == 0 && graph ? 1 : 0, "description", expanded);
     bool sized = graph && issues->errors == 0 && all_known(graph, plans);
     bool fine = report && put_layers(report, graph, plans, &totals) &&
                 put_totals(report, graph, bind, batch_size, sized, &totals) &&
@@ -209,7 +209,7 @@ static json_t *analyze(const json_t *expanded, const struct nn_network_bind *bin
         nn_graph_plan(graph, bind, issues, plans);
     }
     if (plans && !issues->out_of_memory) {
-        report = make_report(graph, plans, bind, batch_size, issues);
+        report = make_report(expanded, graph, plans, bind, batch_size, issues);
     }
     nn_memory_free(NULL, plans);
     nn_description_destroy(graph);

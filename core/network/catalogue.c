@@ -48,7 +48,9 @@ json_t *nn_catalogue_get(const char *name)
     }
     json_t *layers = json_object_get(json, "layers");
     json_t *connections = json_object_get(json, "connections");
-    bool fine = json_object_set(description, "layers", layers) == 0 &&
+    json_t *input = json_object_get(json_array_get(layers, 0), "kind");
+    bool fine = json_object_set(json, "input", input) == 0 &&
+                json_object_set(description, "layers", layers) == 0 &&
                 (!connections || json_object_set(description, "connections", connections) == 0) &&
                 json_object_set(json, "description", description) == 0;
     json_decref(description);

@@ -43,7 +43,8 @@ json_t *nn_description_json(const struct nn_description *description);
 /* A report on a spec, good or bad. NN_OK also when the network has issues; other statuses only for
  * memory. bind NULL: without a data set, sizes that depend on it are null. New reference:
  *
- * {"name": "simple_cnn" | null, "valid": bool,
+ * {"name": "simple_cnn" | null, "valid": bool, "description": {"layers", ...} | null: the spec with
+ *  its parameters filled in,
  *  "layers": [{"name", "kind", "inputs": [names], "activation": [24, 24, 20],
  *              "format": "SSC" | "C" | "CT", "learnables": {"weight": [20, 1, 5, 5], "bias": [20]},
  *              "states": {"running_mean": [20]}, "learnable_count", "multiply_adds",
@@ -65,8 +66,9 @@ NN_MUST_CHECK enum nn_status nn_network_analyze(const json_t *spec,
 size_t nn_catalogue_count(void);
 const char *nn_catalogue_name(size_t i); /* NULL past the end */
 /* {"name", "title", "text", "parameters": [{"name", "type", "default", "minimum", "maximum",
- * "text"}], "description": {"layers": [...], "connections": [...]} with "$parameter" in the places
- * of parameters}. New reference; NULL when there is no such template or no memory. */
+ * "text"}], "input": kind of the first layer, "description": {"layers": [...], "connections":
+ * [...]} with "$parameter" in the places of parameters}. New reference; NULL when there is no such
+ * template or no memory. */
 json_t *nn_catalogue_get(const char *name);
 
 /* --------------------------------------------------------------------------------------- network

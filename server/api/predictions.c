@@ -15,12 +15,13 @@ static const char *const PARTS[] = {"train", "validation", "test", NULL};
 enum { PART_VALIDATION = 1 };
 
 struct predictions_query {
-    int part, wrong;
+    int part, wrong, sort;
     int64_t limit, sequence;
     const char *cursor, *truth, *predicted;
 };
 
 static const char *const WRONG[] = {"false", "true", NULL};
+static const char *const SORTS[] = {"-worst_error", NULL};
 #define QUERY(member) offsetof(struct predictions_query, member)
 static const struct http_param PREDICTION_PARAMS[] = {
     HTTP_PARAM_ROW_LIMIT(struct predictions_query, limit),
@@ -30,6 +31,7 @@ static const struct http_param PREDICTION_PARAMS[] = {
     {"predicted", HTTP_PARAM_TEXT, QUERY(predicted), 1, 1024, NULL},
     {"wrong", HTTP_PARAM_CHOICE, QUERY(wrong), 0, 0, WRONG},
     {"sequence", HTTP_PARAM_INT, QUERY(sequence), 0, UINT32_MAX, NULL},
+    {"sort", HTTP_PARAM_CHOICE, QUERY(sort), 0, 0, SORTS},
 };
 
 static enum sv_status class_index(const struct store_confusion *matrix, const char *parameter,
@@ -80,8 +82,9 @@ static enum sv_status read_samples(struct api_ctx *ctx, const struct http_reques
     struct store_confusion matrix;
     struct store_prediction_list list;
     struct store_prediction_filter filter = {.part = PARTS[query->part], .wrong = query->wrong};
-    if (query->sequence >= 0) {
-        return sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "sequence",
+    if (query->sequence >= 0 || query->sort >= 0) {
+        return sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER,
+                                 query->sequence >= 0 ? "sequence" : "sort",
                                  "this is a classification of samples");
     }
     enum sv_status st = store_confusion_get(ctx->store, &read->scope, read->id, filter.part,
@@ -114,13 +117,22 @@ static json_t *encode_numbers(const double *values, size_t n)
     return out;
 }
 
+static json_t *encode_worst(const struct store_sequence_prediction *p)
+{
+    float target = (float)p->worst_target, predicted = (float)p->worst_predicted;
+    return json_pack("{s:I, s:o, s:o, s:o}", "step", (json_int_t)p->worst_step, "target",
+                     jx_number_f32(target), "predicted", jx_number_f32(predicted), "error",
+                     jx_number_f32(predicted - target));
+}
+
 static json_t *encode_sequence(const struct store_sequence_prediction *p, bool whole)
 {
     json_t *row =
-        json_pack("{s:I, s:o, s:I, s:o, s:o, s:o}", "sample", (json_int_t)p->sample, "name",
-                  jx_text(p->name, SIZE_MAX), "length", (json_int_t)p->length, "target",
+        json_pack("{s:I, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "sample", (json_int_t)p->sample,
+                  "name", jx_text(p->name, SIZE_MAX), "length", (json_int_t)p->length, "target",
                   jx_number_f32((float)p->target), "predicted", jx_number_f32((float)p->predicted),
-                  "error", jx_number_f32((float)p->predicted - (float)p->target));
+                  "error", jx_number_f32((float)p->predicted - (float)p->target), "rmse",
+                  jx_number(p->rmse), "worst", encode_worst(p));
     if (row && whole &&
         (json_object_set_new(row, "targets", encode_numbers(p->targets, p->n)) != 0 ||
          json_object_set_new(row, "predictions", encode_numbers(p->predictions, p->n)) != 0)) {
@@ -149,11 +161,13 @@ static enum sv_status read_sequences(struct api_ctx *ctx, const struct http_requ
 {
     struct store_sequence_prediction_list list;
     bool whole = query->sequence >= 0;
+    struct store_sequence_filter filter = {.part = PARTS[query->part],
+                                           .sample = query->sequence,
+                                           .worst_first = query->sort >= 0 && !whole};
     enum sv_status st = check_sequences(query, err);
     if (st == SV_OK) {
-        st = store_sequence_predictions_list(ctx->store, &read->scope, read->id, PARTS[query->part],
-                                             query->sequence, &page->store, &read->memory, &list,
-                                             err);
+        st = store_sequence_predictions_list(ctx->store, &read->scope, read->id, &filter,
+                                             &page->store, &read->memory, &list, err);
     }
     if (st == SV_OK && whole && list.n == 0) {
         st = sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "sequence",
@@ -179,8 +193,11 @@ enum sv_status api_trials_predictions(void *state, const struct http_request *re
                                       struct http_response *out_resp, struct sv_error *err)
 {
     struct api_ctx *ctx = state;
-    struct predictions_query query = {
-        .part = PART_VALIDATION, .wrong = -1, .limit = HTTP_LIMIT_DEFAULT, .sequence = -1};
+    struct predictions_query query = {.part = PART_VALIDATION,
+                                      .wrong = -1,
+                                      .sort = -1,
+                                      .limit = HTTP_LIMIT_DEFAULT,
+                                      .sequence = -1};
     struct api_params params = {PREDICTION_PARAMS, API_COUNT(PREDICTION_PARAMS), &query};
     struct api_trial_read read;
     struct api_page page;

@@ -134,6 +134,7 @@ static const struct http_route ROUTES[] = {
     READ_AS("/v1/trials/{id}/confusion-matrix", api_trials_confusion, JSON_OR_CSV),
     READ_AS("/v1/trials/{id}/confusion-matrix.csv", api_trials_confusion_csv, "text/csv"),
     POLL("/v1/trials/{id}/predictions", api_trials_predictions),
+    POLL("/v1/trials/{id}/regression", api_trials_regression),
     POLL("/v1/trials/{id}/log", api_trials_log),
     POLL("/v1/trials/{id}/explanations", api_trials_explanations),
     READ_AS("/v1/trials/{id}/explanations/{n}", api_trials_explanation, JSON_OR_PNG),

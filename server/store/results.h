@@ -67,8 +67,11 @@ store_predictions_list(struct store *store, const struct store_scope *scope, con
 struct store_sequence_prediction {
     int64_t sample; /* index in the prepared set */
     const char *name;
-    int64_t length;                      /* steps */
-    double target, predicted;            /* at the last step */
+    int64_t length;           /* steps */
+    double target, predicted; /* at the last step */
+    double rmse;              /* over its steps */
+    int64_t worst_step;       /* from 1; of the largest absolute error, as these: */
+    double worst_target, worst_predicted;
     const double *targets, *predictions; /* [n]; n is 0 in lists */
     size_t n;
 };
@@ -77,11 +80,36 @@ struct store_sequence_prediction_list {
     size_t n;
     const char *next;
 };
-/* sample -1: every one, without arrays. */
-SV_MUST_CHECK enum sv_status store_sequence_predictions_list(
-    struct store *store, const struct store_scope *scope, const char *trial_id, const char *part,
-    int64_t sample, const struct store_page *page, struct store_memory *memory,
-    struct store_sequence_prediction_list *out_list, struct sv_error *err);
+struct store_sequence_filter {
+    const char *part;
+    int64_t sample;   /* -1: every one, without arrays */
+    bool worst_first; /* by the largest absolute error, NaN first, instead of by place */
+};
+SV_MUST_CHECK enum sv_status
+store_sequence_predictions_list(struct store *store, const struct store_scope *scope,
+                                const char *trial_id, const struct store_sequence_filter *filter,
+                                const struct store_page *page, struct store_memory *memory,
+                                struct store_sequence_prediction_list *out_list,
+                                struct sv_error *err);
+
+/* The errors of all steps of a part of a regression. */
+struct store_error_spread {
+    int64_t sequences, steps;
+    int64_t not_finite; /* steps with an error that is NaN or infinite: in no bin */
+    double low, high;   /* least and greatest error; NaN without one */
+    int64_t *bins;      /* [n_bins] steps by error, in equal bins from low to high */
+    size_t n_bins;
+    int64_t *samples, *at;       /* [n_points] sequence and step, from 1, of points taken evenly */
+    double *targets, *predicted; /* [n_points] */
+    size_t n_points;
+};
+/* points, n_bins: the most points and exactly so many bins, at least 1 each. Zeros when the part
+ * has no sequences. SV_ERR_NOT_FOUND: no such trial. */
+SV_MUST_CHECK enum sv_status
+store_error_spread_get(struct store *store, const struct store_scope *scope, const char *trial_id,
+                       const char *part, int64_t points, int64_t n_bins,
+                       struct store_memory *memory, struct store_error_spread *out_spread,
+                       struct sv_error *err);
 
 /* One row of a job's results table. */
 struct store_result_metric {

@@ -77,20 +77,36 @@ static void read_sequence(struct sql_reader *r, void *row)
     out->length = sql_read_int(r);
     out->target = sql_read_real(r);
     out->predicted = sql_read_real(r);
+    out->rmse = sql_read_real(r);
+    out->worst_step = sql_read_int(r);
+    out->worst_target = sql_read_real(r);
+    out->worst_predicted = sql_read_real(r);
     out->targets = sql_read_real_array(r, &out->n);
     out->predictions = sql_read_real_array(r, &n);
 }
 
+/* What a row of the list says; a network that predicts the last step alone has its error there. */
+#define SEQUENCE_COLUMNS                                                                           \
+    " p.sample, p.name, p.length, p.targets[cardinality(p.targets)],"                              \
+    " p.predicted[cardinality(p.predicted)], p.rmse, case when cardinality(p.targets) = 1 then"    \
+    " p.length else p.worst_step end, p.targets[p.worst_step], p.predicted[p.worst_step],"
+
 /* Arrays of one sequence alone: a page of them could be any size. */
 static const char SEQUENCES[] =
-    "select p.n, null::text, p.sample, p.name, p.length, p.targets[cardinality(p.targets)],"
-    " p.predicted[cardinality(p.predicted)], case when $4::bigint < 0 then '{}' else p.targets end,"
-    " case when $4 < 0 then '{}' else p.predicted end from sequence_prediction p where p.trial_id"
-    " = $1 and p.part = $2 and p.n > $3 and ($4 < 0 or p.sample = $4) order by p.n limit $5";
+    "select p.n, null::text," SEQUENCE_COLUMNS
+    " case when $4::bigint < 0 then '{}' else p.targets end, case when $4 < 0 then '{}' else"
+    " p.predicted end from sequence_prediction p where p.trial_id = $1 and p.part = $2 and p.n >"
+    " $3 and ($4 < 0 or p.sample = $4) order by p.n limit $5";
+static const char SEQUENCES_WORST_FIRST[] =
+    "select p.n, p.worst_error::text," SEQUENCE_COLUMNS
+    " '{}'::real[], '{}'::real[] from sequence_prediction p where p.trial_id = $1 and p.part = $2"
+    " and ($4::text is null or p.worst_error < $4::double precision or (p.worst_error ="
+    " $4::double precision and p.n > $3)) order by p.worst_error desc, p.n limit $5";
 
 enum sv_status store_sequence_predictions_list(struct store *store, const struct store_scope *scope,
-                                               const char *trial_id, const char *part,
-                                               int64_t sample, const struct store_page *page,
+                                               const char *trial_id,
+                                               const struct store_sequence_filter *filter,
+                                               const struct store_page *page,
                                                struct store_memory *memory,
                                                struct store_sequence_prediction_list *out_list,
                                                struct sv_error *err)
@@ -108,13 +124,78 @@ enum sv_status store_sequence_predictions_list(struct store *store, const struct
         return st;
     }
     sql_text(&params, trial_id);
-    sql_text(&params, part);
+    sql_text(&params, filter->part);
     sql_int(&params, cursor.number);
-    sql_int(&params, sample);
+    if (filter->worst_first) {
+        sql_text(&params, cursor.present ? cursor.key : NULL);
+    } else {
+        sql_int(&params, filter->sample);
+    }
     sql_int(&params, (int64_t)page->limit + 1);
-    st = store_read_page(store, SEQUENCES, &params, &SHAPE, page, memory, &found, err);
+    st = store_read_page(store, filter->worst_first ? SEQUENCES_WORST_FIRST : SEQUENCES, &params,
+                         &SHAPE, page, memory, &found, err);
     if (st == SV_OK) {
         *out_list = (struct store_sequence_prediction_list){found.rows, found.n, found.next};
     }
     return st;
+}
+
+/* ---- the errors of all steps ---- */
+
+static void read_spread(struct sql_reader *r, void *row)
+{
+    struct store_error_spread *out = row;
+    size_t n = 0;
+    out->sequences = sql_read_int(r);
+    out->steps = sql_read_int(r);
+    out->not_finite = sql_read_int(r);
+    out->low = sql_read_real(r);
+    out->high = sql_read_real(r);
+    out->bins = sql_read_int_array(r, &out->n_bins);
+    out->samples = sql_read_int_array(r, &out->n_points);
+    out->at = sql_read_int_array(r, &n);
+    out->targets = sql_read_real_array(r, &n);
+    out->predicted = sql_read_real_array(r, &n);
+}
+
+/* Places are counted over all sequences, so that every k-th step is one of the points whatever the
+ * lengths; every step goes into the bins. Equal errors share the first bin. */
+static const char SPREAD[] =
+    "with sequences as materialized (select n, sample, length, targets, predicted,"
+    " (sum(cardinality(targets)) over (order by n) - cardinality(targets))::bigint as before"
+    " from sequence_prediction where trial_id = $1 and part = $2),"
+    " stride as (select greatest(1, ceil(sum(cardinality(targets))::numeric / $3::bigint))::bigint"
+    " as k from sequences),"
+    " steps as materialized (select s.sample, s.before + u.k - 1 as place, case when"
+    " cardinality(s.targets) = 1 then s.length else u.k end as step, u.t, u.p,"
+    " u.p::double precision - u.t::double precision as e from sequences s, unnest(s.targets,"
+    " s.predicted) with ordinality as u (t, p, k)),"
+    " finite as (select e from steps where abs(e) < 'Infinity'),"
+    " range as (select min(e) as low, max(e) as high from finite),"
+    " bins as (select case when r.high > r.low then least(width_bucket(f.e, r.low, r.high,"
+    " $4::integer), $4) else 1 end as bin, count(*) as n from finite f, range r group by 1),"
+    " points as (select s.* from steps s, stride where s.place % stride.k = 0)"
+    " select (select count(*) from sequences), (select count(*) from steps),"
+    " (select count(*) from steps where not abs(e) < 'Infinity'), (select low from range),"
+    " (select high from range), array(select coalesce(b.n, 0) from generate_series(1, $4) g left"
+    " join bins b on b.bin = g order by g), array(select sample from points order by place),"
+    " array(select step from points order by place), array(select t from points order by place),"
+    " array(select p from points order by place)";
+
+enum sv_status store_error_spread_get(struct store *store, const struct store_scope *scope,
+                                      const char *trial_id, const char *part, int64_t points,
+                                      int64_t n_bins, struct store_memory *memory,
+                                      struct store_error_spread *out_spread, struct sv_error *err)
+{
+    static const struct store_shape SHAPE = {sizeof(struct store_error_spread), read_spread};
+    struct sql_params params = {0};
+    enum sv_status st = store_trial_exists(store, scope, trial_id, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    sql_text(&params, trial_id);
+    sql_text(&params, part);
+    sql_int(&params, points);
+    sql_int(&params, n_bins);
+    return store_read_row(store, SPREAD, &params, &SHAPE, "trial", memory, out_spread, err);
 }

@@ -12,6 +12,8 @@ def test_the_catalogue(daemon):
     one = daemon.get("/v1/networks/simple_cnn")
     assert {p["name"] for p in one["parameters"]} >= {"filters", "kernel"}
     assert one["description"]["layers"]
+    inputs = {n["name"]: n["input"] for n in daemon.get("/v1/networks")["items"]}
+    assert inputs["simple_cnn"] == "image_input" and inputs["lstm_regression"] == "sequence_input"
 
 
 def test_simple_cnn_by_hand(daemon):
@@ -25,6 +27,14 @@ def test_simple_cnn_by_hand(daemon):
     assert report["totals"]["learnables"] == 520 + 40 + 115210
     shapes = {layer["name"]: layer["activation"] for layer in report["layers"]}
     assert shapes["conv1"] == [24, 24, 20] and shapes["fc"] == [10]
+
+
+def test_the_description_can_be_edited_and_sent_back(daemon):
+    named = analyze(daemon, network={"name": "simple_cnn", "filters": 7}, input=INPUT, classes=10)
+    assert [layer for layer in named["description"]["layers"] if layer["kind"] == "convolution"][0]["filters"] == 7
+    again = analyze(daemon, network=named["description"], input=INPUT, classes=10)
+    assert again["valid"] and again["totals"] == named["totals"] and again["layers"] == named["layers"]
+    assert analyze(daemon, network={"name": "no_such"})["description"] is None
 
 
 def test_sizes_come_from_a_data_set(daemon, dataset):

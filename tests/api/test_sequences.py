@@ -209,6 +209,51 @@ def test_predictions_of_sequences_are_those_of_the_figures(daemon, finished_regr
         assert test["steps"] == len(every_step)
 
 
+def test_the_spread_of_errors_is_that_of_the_predictions(daemon, finished_regression):
+    trial = finished_regression[1][0]["id"]
+    whole = daemon.get(f"/v1/trials/{trial}/regression?part=test&points=20000&bins=7")
+    path = f"/v1/trials/{trial}/predictions?part=test"
+    listed = daemon.get(path)["items"]
+    errors, steps = [], []
+    for p in listed:
+        one = daemon.get(f"{path}&sequence={p['sample']}")["items"][0]
+        error = np.array(one["predictions"]) - np.array(one["targets"])
+        assert p["rmse"] == pytest.approx(np.sqrt((error ** 2).mean()), rel=1e-5)
+        assert p["worst"]["step"] == np.abs(error).argmax() + 1
+        assert p["worst"]["error"] == pytest.approx(error[p["worst"]["step"] - 1], abs=1e-4)
+        errors.append(error)
+        steps += [(p["sample"], k + 1) for k in range(len(error))]
+    every, points, found = np.concatenate(errors), whole["points"], whole["errors"]
+    assert whole["sequences"] == len(listed) and whole["steps"] == len(every) == len(points["target"])
+    assert list(zip(points["sample"], points["step"])) == steps
+    assert np.array(points["predicted"]) - np.array(points["target"]) == pytest.approx(every, abs=1e-4)
+    assert (found["low"], found["high"]) == pytest.approx((every.min(), every.max()), abs=1e-4)
+    assert found["not_finite"] == 0 and sum(found["counts"]) == len(every)
+    edges = np.linspace(every.min(), every.max(), 8)
+    assert np.abs(np.histogram(every, edges)[0] - found["counts"]).sum() <= 2  # an error may lie on an edge
+    few = daemon.get(f"/v1/trials/{trial}/regression?part=test&points=10")
+    assert len(few["points"]["target"]) <= 10 and few["steps"] == len(every) and len(few["errors"]["counts"]) == 40
+
+
+def test_sequences_can_be_had_worst_first(daemon, finished_regression):
+    path = f"/v1/trials/{finished_regression[1][0]['id']}/predictions?part=test"
+    rows, cursor = [], ""
+    while cursor is not None:
+        page = daemon.get(f"{path}&sort=-worst_error&limit=3{cursor}")
+        rows += page["items"]
+        cursor = page["next_cursor"] and f"&cursor={page['next_cursor']}"
+    worst = [abs(r["worst"]["error"]) for r in rows]
+    assert worst == sorted(worst, reverse=True)
+    assert sorted(r["sample"] for r in rows) == sorted(r["sample"] for r in daemon.get(path)["items"])
+
+
+def test_head_of_the_spread(daemon, finished_regression):
+    path = f"/v1/trials/{finished_regression[1][0]['id']}/regression"
+    head, got = daemon.request("HEAD", path), daemon.request("GET", path)
+    assert head.status_code == 200 and head.content == b"" and head.headers["ETag"] == got.headers["ETag"]
+    assert daemon.request("GET", path, headers={"If-None-Match": got.headers["ETag"]}).status_code == 304
+
+
 def test_what_a_regression_does_not_have(daemon, finished_regression):
     trial = finished_regression[1][0]["id"]
     problem = daemon.refused("GET", f"/v1/trials/{trial}/confusion-matrix", 404, "not_found")

@@ -319,11 +319,12 @@ static void predicted_sequences_come_back(void **state)
                                            &task, &w.f.err),
                      SV_ERR_NOT_FOUND);
     struct store_sequence_prediction_list list;
+    struct store_sequence_filter filter = {.part = "test", .sample = -1};
     struct store_page page = {.limit = 400};
     size_t seen = 0;
     do {
-        assert_ok(&w.f, store_sequence_predictions_list(w.f.store, &w.f.scope, id, "test", -1,
-                                                        &page, &w.f.memory, &list, &w.f.err));
+        assert_ok(&w.f, store_sequence_predictions_list(w.f.store, &w.f.scope, id, &filter, &page,
+                                                        &w.f.memory, &list, &w.f.err));
         for (size_t i = 0; i < list.n; i++, seen++) {
             size_t last = (size_t)(firsts[seen] + rows[seen]) - 1;
             assert_int_equal(list.rows[i].sample, samples[seen]);
@@ -332,17 +333,97 @@ static void predicted_sequences_come_back(void **state)
             assert_true(list.rows[i].target == (double)targets[last]);
             assert_true(seen == 4 ? isnan(list.rows[i].predicted)
                                   : list.rows[i].predicted == (double)predicted[last]);
+            assert_true(seen == 4 ? isnan(list.rows[i].rmse) : list.rows[i].rmse == 0.5);
             assert_int_equal(list.rows[i].n, 0);
         }
         page.cursor = list.next;
     } while (page.cursor);
     assert_int_equal(seen, SEQUENCES);
-    assert_ok(&w.f, store_sequence_predictions_list(w.f.store, &w.f.scope, id, "test", 1037, &page,
+    filter.sample = 1037;
+    assert_ok(&w.f, store_sequence_predictions_list(w.f.store, &w.f.scope, id, &filter, &page,
                                                     &w.f.memory, &list, &w.f.err));
     assert_int_equal(list.n, 1);
     assert_int_equal(list.rows[0].n, rows[1027]);
     assert_true(list.rows[0].targets[1] == (double)targets[firsts[1027] + 1]);
     assert_true(list.rows[0].predictions[1] == (double)predicted[firsts[1027] + 1]);
+    close_world(&w);
+}
+
+enum { WORSE = 5 };
+
+/* Five sequences of two steps, in one part; the second step of sequence i misses by misses[i]. The
+ * fifth predicts its last step alone. */
+static void predict_badly(struct world *w, const float misses[WORSE])
+{
+    static const int64_t lengths[WORSE] = {2, 2, 2, 2, 7}, firsts[WORSE] = {0, 2, 4, 6, 8};
+    static const int64_t samples[WORSE] = {0, 1, 2, 3, 4}, rows[WORSE] = {2, 2, 2, 2, 1};
+    static const char *const names[WORSE] = {"a", "b", "c", "d", "e"};
+    float targets[9], predicted[9];
+    for (size_t i = 0; i < 9; i++) {
+        targets[i] = (float)(10 * i);
+        predicted[i] = targets[i] + (i % 2 || i == 8 ? misses[i / 2] : 0);
+    }
+    const struct store_evaluation_new evaluation = {
+        .part = "test",
+        .sample_count = WORSE,
+        .document = "{\"task\": \"regression\"}",
+        .sequences = {samples, lengths, firsts, rows, names, WORSE, targets, predicted}};
+    char to[16];
+    struct store_ending ending = {
+        .outcome = STORE_OUTCOME_COMPLETED, .evaluations = &evaluation, .n_evaluations = 1};
+    assert_ok(&w->f, store_attempt_end(w->f.store, &w->t.claim, &ending, to, &w->f.err));
+}
+
+static void the_worst_sequences_come_first(void **state)
+{
+    static const int64_t ORDER[WORSE] = {2, 1, 0, 3, 4}; /* NaN; then 9; equal ones by place */
+    static const int64_t STEPS[WORSE] = {2, 2, 2, 2, 7};
+    static const float MISSES[WORSE] = {-4, 9, NAN, 4, 3};
+    struct world w;
+    open_world(&w, *state);
+    predict_badly(&w, MISSES);
+    struct store_sequence_filter filter = {.part = "test", .sample = -1, .worst_first = true};
+    struct store_sequence_prediction_list list;
+    struct store_page page = {.limit = 1};
+    for (size_t i = 0; i < WORSE; i++, page.cursor = list.next) {
+        assert_ok(&w.f,
+                  store_sequence_predictions_list(w.f.store, &w.f.scope, w.t.claim.trial_id,
+                                                  &filter, &page, &w.f.memory, &list, &w.f.err));
+        const struct store_sequence_prediction *row = &list.rows[0];
+        double miss = row->worst_predicted - row->worst_target;
+        assert_int_equal(row->sample, ORDER[i]);
+        assert_int_equal(row->worst_step, STEPS[row->sample]);
+        assert_true(isnan(miss) ? row->sample == 2 : miss == (double)MISSES[row->sample]);
+    }
+    assert_null(page.cursor);
+    close_world(&w);
+}
+
+static void every_error_is_in_a_bin(void **state)
+{
+    static const float MISSES[WORSE] = {-4, 9, NAN, 4, INFINITY};
+    static const int64_t BINS[13] = {[0] = 1, [4] = 4, [8] = 1, [12] = 1}; /* of width 1 */
+    struct world w;
+    struct store_error_spread spread;
+    open_world(&w, *state);
+    predict_badly(&w, MISSES);
+    const char *id = w.t.claim.trial_id;
+    assert_ok(&w.f, store_error_spread_get(w.f.store, &w.f.scope, id, "test", 4, 13, &w.f.memory,
+                                           &spread, &w.f.err));
+    assert_int_equal(spread.sequences, WORSE);
+    assert_int_equal(spread.steps, 9);
+    assert_int_equal(spread.not_finite, 2);
+    assert_true(spread.low == -4 && spread.high == 9);
+    assert_int_equal(spread.n_bins, 13);
+    assert_memory_equal(spread.bins, BINS, sizeof BINS);
+    assert_int_equal(spread.n_points, 3); /* every third of nine */
+    assert_int_equal(spread.samples[1], 1);
+    assert_int_equal(spread.at[1], 2);
+    assert_true(spread.targets[1] == 30 && spread.predicted[1] == 39);
+    assert_ok(&w.f, store_error_spread_get(w.f.store, &w.f.scope, id, "train", 4, 2, &w.f.memory,
+                                           &spread, &w.f.err));
+    assert_int_equal(spread.steps + (int64_t)spread.n_points, 0);
+    assert_true(isnan(spread.low) && spread.bins[0] + spread.bins[1] == 0);
     close_world(&w);
 }
 
@@ -567,6 +648,8 @@ int main(void)
         cmocka_unit_test(evaluations_come_back),
         cmocka_unit_test(predictions_page_and_filter),
         cmocka_unit_test(predicted_sequences_come_back),
+        cmocka_unit_test(the_worst_sequences_come_first),
+        cmocka_unit_test(every_error_is_in_a_bin),
         cmocka_unit_test(a_results_table_has_every_figure),
         cmocka_unit_test(a28_nan_does_not_rank),
         cmocka_unit_test(logs_are_clean_and_capped),
