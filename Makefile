@@ -70,10 +70,9 @@ $(BUILD)/%.o: %.c $(BUILD)/.flags
 	$(if $(SAY),@echo 'compiling $<')
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(call isa,$<) -MMD -MP -c $< -o $@
 
-# Files compiled into the binary: network templates (core), migrations, API description and page
-# (server). core/base/embedded.h and server/base/embedded.h read the tables.
+# Files compiled into the binary: network templates (core), migrations and API description (server). core/base/embedded.h and server/base/embedded.h read the tables.
 CORE_EMBED   := $(sort $(wildcard core/network/templates/*.json))
-SERVER_EMBED := $(sort $(wildcard migrations/*.sql) $(wildcard server/dashboard/page/*)) \
+SERVER_EMBED := $(sort $(wildcard migrations/*.sql)) \
                 $(if $(wildcard api-spec/openapi.yaml),$(BUILD)/openapi.json)
 $(BUILD)/openapi.json: api-spec/openapi.yaml api-spec/to_json.py
 	@mkdir -p $(@D)
@@ -84,6 +83,15 @@ $(BUILD)/core_embedded.S: $(CORE_EMBED) Makefile core/base/embed.sh
 $(BUILD)/server_embedded.S: $(SERVER_EMBED) Makefile core/base/embed.sh
 	@mkdir -p $(@D)
 	$(Q)core/base/embed.sh sv_embedded_table $(SERVER_EMBED) > $@
+# The page, with Debian's chart library; plain and gzipped, so that serving it is a look-up.
+DYGRAPHS ?= /usr/share/javascript/dygraphs
+PAGE := $(sort $(shell find server/dashboard/page -type f))
+PAGE_LIBRARY := $(DYGRAPHS)/dygraph.min.js $(DYGRAPHS)/dygraph.min.css
+$(BUILD)/.page: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PAGE) $(PAGE_LIBRARY)' | cmp -s - $@ || echo '$(PAGE) $(PAGE_LIBRARY)' > $@
+$(BUILD)/page_embedded.S: $(PAGE) $(PAGE_LIBRARY) $(BUILD)/.page server/dashboard/pack.py
+	$(Q)$(PYTHON) server/dashboard/pack.py server/dashboard/page $(PAGE_LIBRARY) > $@
 # Identity of the core for checkpoints and attempts: sources, compiler and flags, not object files,
 # which hold the directory they were built in.
 CORE_HASHED := $(sort $(shell find core -name '*.[ch]') $(CORE_EMBED))
@@ -96,7 +104,7 @@ $(BUILD)/%_embedded.o: $(BUILD)/%_embedded.S
 $(BUILD)/libcore.a: $(call objs,$(CORE_SRC)) $(BUILD)/core_embedded.o $(BUILD)/core_build_embedded.o
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
-$(BUILD)/libserver.a: $(call objs,$(SERVER_SRC)) $(BUILD)/server_embedded.o
+$(BUILD)/libserver.a: $(call objs,$(SERVER_SRC)) $(BUILD)/server_embedded.o $(BUILD)/page_embedded.o
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 $(BUILD)/libtest.a: $(call objs,$(TEST_LIB))

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/api/api.h"
 #include "server/app/app_internal.h"
 #include "server/http/server.h"
 #include "server/store/cluster.h"
@@ -178,9 +177,10 @@ int app_routes_main(int argc, char **argv)
     if (!app_no_arguments(argc, argv)) {
         return APP_EXIT_USAGE;
     }
-    const struct http_route *routes = api_routes(&n);
+    struct http_route *routes = app_routes_create(&n);
     for (size_t i = 0; i < n; i++) {
         (void)printf("%s %s\n", routes[i].method, routes[i].pattern);
     }
-    return APP_EXIT_OK;
+    free(routes);
+    return n > 0 ? APP_EXIT_OK : APP_EXIT_FAILED;
 }

@@ -9,6 +9,7 @@
 #include "server/base/error.h"
 #include "server/base/log.h"
 #include "server/config/config.h"
+#include "server/http/server.h"
 
 #define APP_VERSION "0.1.0"
 
@@ -59,6 +60,10 @@ SV_MUST_CHECK enum sv_status app_lock(const char *directory, const char *name, i
 /* The connection string: the configured one, or that of the running embedded cluster. */
 SV_MUST_CHECK enum sv_status app_conninfo(const struct app *app, char *out, size_t size,
                                           struct sv_error *err);
+
+/* Every route of the service, free() frees them; their handlers take a struct api_ctx. NULL when
+ * out of memory. */
+struct http_route *app_routes_create(size_t *out_count);
 
 /* The roles; each returns the exit status. argv holds what follows the role's name. */
 int app_parent_main(int argc, char **argv);

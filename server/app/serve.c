@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ struct serve {
     struct store_listener *listener;
     struct changes *changes;
     struct app_auth *auth;
+    struct http_route *routes;
     struct http_server *server;
     char spool_dir[APP_PATH_SIZE + 16];
     char build[64];
@@ -187,7 +189,11 @@ static enum sv_status open_server(struct serve *serve, struct sv_error *err)
                                   .changes = serve->changes,
                                   .config = &serve->app.config,
                                   .build = serve->build};
-    settings.routes = api_routes(&settings.route_count);
+    serve->routes = app_routes_create(&settings.route_count);
+    settings.routes = serve->routes;
+    if (!settings.routes) {
+        return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+    }
     enum sv_status st = create_server(serve, &settings, err);
     serve->api.server = st == SV_OK ? serve->server : NULL;
     return st;
@@ -230,6 +236,7 @@ static void serve_close(struct serve *serve)
     }
     changes_destroy(serve->changes);
     http_server_destroy(serve->server);
+    free(serve->routes);
     app_auth_destroy(serve->auth);
     store_listener_close(serve->listener);
     store_close(serve->store);

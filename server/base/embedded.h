@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files compiled into the daemon: migrations, the API description and the page. The table is made
- * by the build.
+ * Files compiled into the daemon: migrations and the API description. The table is made by the
+ * build.
  */
 #ifndef SV_BASE_EMBEDDED_H
 #define SV_BASE_EMBEDDED_H

@@ -159,6 +159,22 @@ bool http_accepts(const struct http_request *req, const char *media_type)
     return accepted;
 }
 
+bool http_accepts_coding(const struct http_request *req, const char *coding)
+{
+    const char *list = http_header(req, "Accept-Encoding");
+    const char *item = NULL;
+    const char *parameters = NULL;
+    size_t size = 0;
+    bool any = false;
+    while (list && http_text_next(&list, &item, &size, &parameters)) {
+        if (size == strlen(coding) && strncasecmp(item, coding, size) == 0) {
+            return !is_refused(parameters);
+        }
+        any = any || (size == 1 && *item == '*' && !is_refused(parameters));
+    }
+    return any;
+}
+
 void *http_request_alloc(const struct http_request *req, size_t size)
 {
     return nn_arena_alloc(http_exchange_of(req)->arena, size, 1);

@@ -66,6 +66,9 @@ bool http_if_match(const struct http_request *req, const char *etag);
 /* Does Accept allow this media type? True when the header is absent. */
 bool http_accepts(const struct http_request *req, const char *media_type);
 
+/* Does Accept-Encoding allow this content coding? False when the header is absent. */
+bool http_accepts_coding(const struct http_request *req, const char *coding);
+
 /* size bytes, zeroed, that live as long as the request; NULL only when memory is exhausted.
  * Confined to the request's handler. */
 void *http_request_alloc(const struct http_request *req, size_t size);

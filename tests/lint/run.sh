@@ -33,6 +33,7 @@ check drift tests/lint/check_drift.py
 check mutants tests/mutants/run.py --apply-only
 check cases tests/lint/check_cases.py
 check readmes tests/lint/check_readmes.py
+check page tests/lint/check_page.py
 check tidy make -s -j"$(nproc)" tidy
 
 printf '%s' "$failures" # once more, where the end is all that one sees

@@ -1,0 +1,6 @@
+/**
+ * The tabs of a trial, in their order. Each is {name, label, applies(trial, job), show(trial, job, scope)};
+ * applies tells whether it has anything to show of this trial.
+ */
+export const tabs = [
+];
