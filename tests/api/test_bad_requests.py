@@ -15,7 +15,7 @@ DEEP = "[" * 2049 + "]" * 2049
 # are. ? before a name: a parameter, else a pointer; None: nothing to say.
 ROWS = [
     # Addresses and methods.
-    ("GET", "/", None, {}, 404, "not_found", None),
+    ("GET", "/page/none.js", None, {}, 404, "not_found", None),
     ("GET", "/v1", None, {}, 404, "not_found", None),
     ("GET", "/v1/jobs/", None, {}, 404, "not_found", None),
     ("GET", "/v1/jobs/123", None, {}, 404, "not_found", None),
@@ -107,6 +107,17 @@ ROWS = [
     ("GET", "/v1/jobs/{job}?verbose=1", None, {}, 400, "invalid_parameter", "?verbose"),
     ("GET", "/v1/jobs/{job}/trials?sort=name", None, {}, 400, "invalid_parameter", "?sort"),
     ("GET", "/v1/jobs/{job}/trials?error_class=sad", None, {}, 400, "invalid_parameter", "?error_class"),
+    ("GET", "/v1/jobs/{job}/results?limit=501", None, {}, 400, "invalid_parameter", "?limit"),
+    ("GET", "/v1/jobs/{job}/results?limit=0", None, {}, 400, "invalid_parameter", "?limit"),
+    ("GET", "/v1/jobs/{job}/results?cursor=1", None, {}, 400, "invalid_parameter", "?cursor"),
+    ("GET", "/v1/jobs/{job}/results?limit=5&over=seeds&cursor=x", None, {}, 400, "invalid_parameter", "?cursor"),
+    ("GET", "/v1/jobs/{job}/results?limit=5&fields=weight", None, {}, 400, "invalid_parameter", "?fields"),
+    ("GET", "/v1/jobs/{job}/results?changed_since=3", None, {}, 400, "invalid_parameter", "?changed_since"),
+    ("GET", "/v1/jobs/{job}/results?limit=5&over=seeds&changed_since=3", None, {}, 400, "invalid_parameter",
+     "?changed_since"),
+    ("GET", "/v1/jobs/{job}/results?limit=5&changed_since=-1", None, {}, 400, "invalid_parameter", "?changed_since"),
+    ("GET", "/v1/jobs/{job}/results.csv?limit=5", None, {}, 400, "invalid_parameter", "?limit"),
+    ("GET", "/v1/jobs/{job}/results.csv?fields=id", None, {}, 400, "invalid_parameter", "?fields"),
     ("GET", "/v1/jobs/{job}/results?over=time", None, {}, 400, "invalid_parameter", "?over"),
     ("GET", "/v1/trials/{trial}/metrics?max_points=3", None, {}, 400, "invalid_parameter", "?max_points"),
     ("GET", "/v1/trials/{trial}/metrics?max_points=1000000", None, {}, 400, "invalid_parameter", "?max_points"),
