@@ -1,0 +1,22 @@
+/**
+ * Puts work off until nothing has asked for it for a while; newer work calls off what still runs.
+ * @param {function(AbortSignal): Promise} work
+ * @param {number} milliseconds
+ * @param {AbortSignal} signal of the view: aborted, nothing runs any more
+ * @returns {function()} asks for the work
+ */
+export function later(work, milliseconds, signal) {
+  let timer = null;
+  let running = new AbortController();
+  signal.addEventListener('abort', () => {
+    clearTimeout(timer);
+    running.abort(signal.reason);
+  });
+  return () => {
+    clearTimeout(timer);
+    running.abort(new DOMException('newer work', 'AbortError'));
+    running = new AbortController();
+    const {signal: own} = running;
+    timer = setTimeout(() => signal.aborted || work(own), milliseconds);
+  };
+}
