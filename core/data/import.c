@@ -77,7 +77,8 @@ enum nn_status nn_import_tell(struct nn_import *import, size_t done, size_t tota
 enum nn_status nn_import_set_shape(struct nn_import *import, size_t count, size_t height,
                                    size_t width, size_t channels)
 {
-    size_t bytes;
+    size_t bytes, wanted = import->setup->options.channels;
+    channels = wanted > 0 ? wanted : channels;
     if (count > UINT32_MAX || !nn_size_mul(height, width, &bytes) ||
         !nn_size_mul(bytes, channels, &bytes) || !nn_size_mul(bytes, count, &bytes) ||
         bytes > import->limits.max_prepared_bytes) {

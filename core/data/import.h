@@ -33,6 +33,7 @@ enum nn_import_on_refused {
 struct nn_import_options {
     struct jx_ints image_size; /* one number (square) or height and width; none: the most frequent
                                   size of the set */
+    size_t channels;           /* 3: grey pictures get three equal channels; 0: as they are */
     int on_refused;            /* enum nn_import_on_refused */
     const json_t *classes;     /* IDX only: class names by label, borrowed; NULL: the labels that
                                   occur, in order of their numbers */
@@ -45,9 +46,9 @@ extern const struct jx_field nn_import_fields[];
 /* Whether the layout holds sequences, not images. */
 bool nn_import_is_table(enum nn_import_layout layout);
 
-/* Decodes {"image_size", "on_refused", "classes", "table"}; options may be NULL. JSON is borrowed.
- * NN_ERR_INVALID with the pointer of the field: a value out of range, or one that means nothing for
- * this layout. */
+/* Decodes {"image_size", "channels", "on_refused", "classes", "table"}; options may be NULL. JSON
+ * is borrowed. NN_ERR_INVALID with the pointer of the field: a value out of range, or one that
+ * means nothing for this layout. */
 NN_MUST_CHECK enum nn_status nn_import_options_decode(enum nn_import_layout layout,
                                                       const json_t *options, const char *pointer,
                                                       struct nn_import_options *out_options,

@@ -319,7 +319,8 @@ static enum nn_status read_images(struct nn_import *import, const struct nn_impo
         nn_import_wants_size(import, &height, &width);
         status = nn_import_set_shape(import, labels->total, height, width, r.dims[3]);
     }
-    if (status == NN_OK && import->channels != r.dims[3]) {
+    bool wanted = import->setup->options.channels > 0;
+    if (status == NN_OK && !wanted && import->channels != r.dims[3]) {
         status = nn_fail(import->err, NN_ERR_INVALID, "\"%.100s\" has %zu channels, not %zu",
                          r.name, r.dims[3], import->channels);
     }

@@ -27,6 +27,14 @@ const struct jx_field nn_import_fields[] = {
      .doc = "Side, or height and width, that every image is resized to; the most frequent size of "
             "the set when absent.",
      .unit = "pixels"},
+    {.name = "channels",
+     .type = JX_SIZE,
+     .offset = offsetof(struct nn_import_options, channels),
+     .min = 3,
+     .max = 3,
+     .nullable = true,
+     .doc = "3: grey pictures get three equal channels, as networks with pretrained weights want; "
+            "as the pictures are when absent."},
     {.name = "on_refused",
      .type = JX_ENUM,
      .offset = offsetof(struct nn_import_options, on_refused),
@@ -65,6 +73,7 @@ static enum nn_status check_options(enum nn_import_layout layout,
     bool table = nn_import_is_table(layout);
     const char *foreign = !table && options->table_given           ? "table"
                           : table && options->image_size.count > 0 ? "image_size"
+                          : table && options->channels > 0         ? "channels"
                           : table && options->classes              ? "classes"
                                                                    : NULL;
     if (foreign) {

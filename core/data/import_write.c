@@ -27,17 +27,22 @@ static json_t *describe_options(const struct nn_import *import)
     bool wanted = nn_import_wants_size(import, &height, &width);
     json_t *size =
         wanted ? json_pack("[I, I]", (json_int_t)height, (json_int_t)width) : json_null();
-    return json_pack("{s:s, s:o, s:s, s:s, s:i}", "layout",
+    size_t channels = import->setup->options.channels;
+    json_t *colour = channels > 0 ? json_integer((json_int_t)channels) : json_null();
+    return json_pack("{s:s, s:o, s:o, s:s, s:s, s:i}", "layout",
                      import->setup->layout == NN_IMPORT_IDX ? "idx" : "archive", "image_size", size,
-                     "on_refused", nn_import_on_refused_name(import->setup->options.on_refused),
-                     "resize", "bilinear_antialias", "background", NN_IMAGE_BACKGROUND);
+                     "channels", colour, "on_refused",
+                     nn_import_on_refused_name(import->setup->options.on_refused), "resize",
+                     "bilinear_antialias", "background", NN_IMAGE_BACKGROUND);
 }
 
-/* When all pictures with colour were refused, the three equal channels become one, in place. */
+/* When all pictures with colour were refused, the three equal channels become one, in place, unless
+ * three are wanted. */
 static void drop_colour(struct nn_import *import, uint8_t *pixels)
 {
     size_t n = import->n_items * import->height * import->width;
-    if (import->channels == 3 && !import->any_colour) {
+    bool wanted = import->setup->options.channels == 3;
+    if (import->channels == 3 && !wanted && !import->any_colour) {
         for (size_t i = 0; i < n; i++) {
             pixels[i] = pixels[3 * i];
         }

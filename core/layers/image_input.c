@@ -57,16 +57,27 @@ static const struct jx_field FIELDS[] = {
 };
 
 static enum nn_status check_side(size_t described, size_t bound, const char *field,
-                                 struct nn_layer_issue *issue)
+                                 const char *mend, struct nn_layer_issue *issue)
 {
     if (described == 0 || bound == 0 || described == bound) {
         return NN_OK;
     }
-    return nn_layer_refuse(
-        issue, field,
-        "leave it out, or give 0, to take the data set's; or import the images with this size "
-        "(image_size)",
-        "the %s is %zu, but the images of the data set have %zu", field, described, bound);
+    return nn_layer_refuse(issue, field, mend,
+                           "the %s is %zu, but the images of the data set have %zu", field,
+                           described, bound);
+}
+
+static enum nn_status check_shape(const struct options *options, const struct nn_network_bind *b,
+                                  struct nn_layer_issue *issue)
+{
+    static const char SIZE[] = "leave it out, or give 0, to take the data set's; or import the "
+                               "images with this size (image_size)";
+    static const char CHANNELS[] = "leave it out, or give 0, to take the data set's; or import "
+                                   "grey images with three channels (channels)";
+    enum nn_status status = check_side(options->height, b->height, "height", SIZE, issue);
+    status = status == NN_OK ? check_side(options->width, b->width, "width", SIZE, issue) : status;
+    return status == NN_OK ? check_side(options->channels, b->channels, "channels", CHANNELS, issue)
+                           : status;
 }
 
 static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
@@ -82,10 +93,7 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
         return nn_layer_refuse(issue, NULL, "begin with a layer of kind sequence_input",
                                "the data set holds sequences, not images");
     }
-    enum nn_status status = check_side(options->height, b->height, "height", issue);
-    status = status == NN_OK ? check_side(options->width, b->width, "width", issue) : status;
-    status =
-        status == NN_OK ? check_side(options->channels, b->channels, "channels", issue) : status;
+    enum nn_status status = check_shape(options, b, issue);
     const struct nn_shape shape = {options->height > 0 ? options->height : b->height,
                                    options->width > 0 ? options->width : b->width,
                                    options->channels > 0 ? options->channels : b->channels};

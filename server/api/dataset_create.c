@@ -38,7 +38,7 @@ struct create_body {
     const char *name, *notes;
     int kind, layout, on_refused;
     const json_t *files;
-    const json_t *image_size, *classes; /* checked again by core/data */
+    const json_t *image_size, *channels, *classes; /* checked again by core/data */
     struct nn_table_options table;
     bool kind_given, table_given;
 };
@@ -81,6 +81,10 @@ const struct jx_field api_dataset_create_fields[] = {
      .type = JX_ANY,
      .offset = OFFSET(image_size),
      .doc = "side, or [height, width]; default: the most frequent size"},
+    {.name = "channels",
+     .type = JX_ANY,
+     .offset = OFFSET(channels),
+     .doc = "3: grey pictures get three equal channels; default: as the pictures are"},
     {.name = "on_refused",
      .type = JX_ENUM,
      .offset = OFFSET(on_refused),
@@ -122,9 +126,10 @@ static enum sv_status declare_options(struct declaration *d, json_t *table, stru
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/layout", "is none of kind \"%s\"",
                           api_dataset_kinds[d->body.kind]);
     }
-    json_auto_t *options = json_pack(
-        "{s:s, s:O*, s:O*, s:O*}", "on_refused", jx_choice_name(ON_REFUSED, d->body.on_refused),
-        "image_size", d->body.image_size, "classes", d->body.classes, "table", table);
+    json_auto_t *options =
+        json_pack("{s:s, s:O*, s:O*, s:O*, s:O*}", "on_refused",
+                  jx_choice_name(ON_REFUSED, d->body.on_refused), "image_size", d->body.image_size,
+                  "channels", d->body.channels, "classes", d->body.classes, "table", table);
     if (!options) {
         return api_no_memory(err);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * assayd dataset create --layout L [--name N] [--classes A,B] [--table JSON] FILES...; dataset
- * list; dataset show
+ * assayd dataset create --layout L [--name N] [--image-size S] [--channels 3] [--classes A,B]
+ * [--table JSON] FILES...; dataset list; dataset show
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 
 const char cli_dataset_usage[] =
     "usage: assayd dataset create --layout idx|archive|table|cmapss [--name NAME]\n"
+    "                             [--image-size SIDE|HEIGHT,WIDTH] [--channels 3]\n"
     "                             [--classes A,B,...] [--table JSON] [--no-wait] [--server URL]\n"
     "                             FILES...\n"
     "       assayd dataset list [--server URL]\n"
@@ -20,7 +21,7 @@ const char cli_dataset_usage[] =
 enum { MAX_FILES = 64 };
 
 struct create {
-    const char *server, *layout, *name, *classes, *table;
+    const char *server, *layout, *name, *image_size, *channels, *classes, *table;
     bool no_wait;
 };
 
@@ -34,6 +35,29 @@ static json_t *split_names(const char *text)
         text = comma ? comma + 1 : NULL;
     }
     return list;
+}
+
+/* "96" or "96,64" as numbers, which the server checks; false when it is neither. */
+static bool add_numbers(json_t *body, const char *flag, const char *key, const char *text)
+{
+    char list[64];
+    json_t *numbers = NULL;
+    if (!text) {
+        return true;
+    }
+    if (strspn(text, "0123456789,") == strlen(text) && strlen(text) < sizeof list - 2) {
+        (void)snprintf(list, sizeof list, "[%s]", text);
+        numbers = json_loads(list, 0, NULL);
+    }
+    if (json_array_size(numbers) == 0) {
+        (void)fprintf(stderr, "assayd: %s takes whole numbers, not %s\n", flag, text);
+        json_decref(numbers);
+        return false;
+    }
+    json_t *value = json_array_size(numbers) == 1 ? json_array_get(numbers, 0) : numbers;
+    bool fine = json_object_set(body, key, value) == 0;
+    json_decref(numbers);
+    return fine;
 }
 
 /* How tables are read, as the API takes it. */
@@ -66,7 +90,9 @@ static json_t *declare(const struct create *create, int n_files, char **files)
     if (create->classes) {
         (void)json_object_set_new(body, "classes", split_names(create->classes));
     }
-    if (!add_table(create, body)) {
+    if (!add_numbers(body, "--image-size", "image_size", create->image_size) ||
+        !add_numbers(body, "--channels", "channels", create->channels) ||
+        !add_table(create, body)) {
         json_decref(body);
         return NULL;
     }
@@ -82,9 +108,14 @@ static int create_main(int argc, char **argv)
 {
     struct create create = {0};
     const struct cli_option options[] = {
-        {"--server", &create.server, NULL}, {"--layout", &create.layout, NULL},
-        {"--name", &create.name, NULL},     {"--classes", &create.classes, NULL},
-        {"--table", &create.table, NULL},   {"--no-wait", NULL, &create.no_wait},
+        {"--server", &create.server, NULL},
+        {"--layout", &create.layout, NULL},
+        {"--name", &create.name, NULL},
+        {"--classes", &create.classes, NULL},
+        {"--image-size", &create.image_size, NULL},
+        {"--channels", &create.channels, NULL},
+        {"--table", &create.table, NULL},
+        {"--no-wait", NULL, &create.no_wait},
     };
     if (!cli_arguments(&argc, argv, options, sizeof options / sizeof options[0],
                        cli_dataset_usage)) {

@@ -300,6 +300,8 @@ ROWS = [
      "invalid_field", "/files/0/path"),
     ("POST", "/v1/datasets", {"name": "x", "layout": "archive", "files": [{"name": "a"}], "image_size": 0}, {}, 422,
      "invalid_field", "/image_size"),
+    *[("POST", "/v1/datasets", {"name": "x", "layout": "archive", "files": [{"name": "a"}], "channels": channels}, {},
+       422, "invalid_field", "/channels") for channels in (0, 1, 2, 4, "3", [3])],
     ("POST", "/v1/datasets", {"name": "x", "layout": "archive", "files": [{"name": "a"}], "on_refused": "cry"}, {},
      422, "invalid_field", "/on_refused"),
     ("POST", "/v1/datasets", {"name": "x", "layout": "archive", "files": [{"name": "a"}], "url": "http://x"}, {},

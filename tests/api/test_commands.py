@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 import pytest
-from assay import BINARY
+from assay import BINARY, blobs_idx
 from conftest import long_job, spec
 
 
@@ -67,6 +67,23 @@ def test_what_cannot_be_read_says_why(daemon, tmp_path):
     assert "No such file" in run("submit", tmp_path / "none.json", server=daemon.url).stderr
     assert "No such file" in run("dataset", "create", "--layout", "archive", tmp_path / "none.zip", server=daemon.url).stderr
     assert "it is no file" in run("dataset", "create", "--layout", "archive", tmp_path, server=daemon.url).stderr
+
+
+def test_pictures_are_brought_to_a_size_and_to_three_channels(daemon, tmp_path):
+    files = []
+    for name, content in blobs_idx(30, 10).items():
+        files.append(tmp_path / name)
+        files[-1].write_bytes(content)
+    made = run("dataset", "create", "--layout", "idx", "--image-size", "24,20", "--channels", "3", *files,
+               server=daemon.url)
+    assert made.returncode == 0, made.stderr
+    report = daemon.get(f"/v1/datasets/{made.stdout.strip()}")["report"]
+    assert report["image"] == {"height": 24, "width": 20, "channels": 3}
+    assert report["counts"]["resized"] == 40
+    for flag, value in (("--image-size", "24x20"), ("--image-size", ","), ("--channels", "rgb"), ("--channels", "")):
+        told = run("dataset", "create", "--layout", "idx", flag, value, *files, server=daemon.url)
+        assert told.returncode == 2 and f"{flag} takes whole numbers" in told.stderr, told
+    assert "/channels" in run("dataset", "create", "--layout", "idx", "--channels", "2", *files, server=daemon.url).stderr
 
 
 def test_own_metrics_stand_in_the_table(daemon, dataset, tmp_path):

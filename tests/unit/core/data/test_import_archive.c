@@ -327,6 +327,21 @@ static void sizes_and_channels(void **state)
     }
 }
 
+/* Grey pictures alone stay grey, unless three channels are asked for. */
+static void grey_archives_can_get_three_channels(void **state)
+{
+    struct test_import *t = *state;
+    for (size_t channels = 0; channels <= 3; channels += 3) {
+        struct test_entry entries[] = {{"a/1.png", test_picture(8, 1), 0, 0},
+                                       {"b/1.png", test_picture(8, 2), 0, 0}};
+        t->setup.options.channels = channels;
+        import(t, entries, COUNT(entries));
+        assert_int_equal(nn_prepared_info(t->set)->channels, channels > 0 ? 3 : 1);
+        const uint8_t *pixels = nn_prepared_pixels(t->set, 1);
+        assert_true(channels == 0 || (pixels[0] == pixels[1] && pixels[1] == pixels[2]));
+    }
+}
+
 /* Of 16 bits the upper 8 are kept: said, and said louder when that leaves almost nothing. */
 static void sixteen_bits_are_told(void **state)
 {
@@ -459,6 +474,8 @@ static void options_are_decoded(void **state)
         {"{\"image_size\": 0}", NN_ERR_INVALID},
         {"{\"image_size\": [1, 2, 3]}", NN_ERR_INVALID},
         {"{\"image_size\": 100000}", NN_ERR_INVALID},
+        {"{\"channels\": 3}", NN_OK},
+        {"{\"channels\": 1}", NN_ERR_INVALID},
         {"{\"on_refused\": \"maybe\"}", NN_ERR_INVALID},
         {"{\"classes\": [1]}", NN_ERR_INVALID},
         {"{\"classes\": []}", NN_ERR_INVALID},
@@ -510,6 +527,7 @@ int main(void)
         IMPORT_TEST(order_in_the_archive_has_no_say),
         IMPORT_TEST(copies_and_conflicts_are_reported),
         IMPORT_TEST(sizes_and_channels),
+        IMPORT_TEST(grey_archives_can_get_three_channels),
         IMPORT_TEST(refused_colour_leaves_grey),
         IMPORT_TEST(warnings_of_names_and_balance),
         IMPORT_TEST(case_b36_compressible_archives_are_honest),

@@ -118,6 +118,31 @@ static void pictures_can_be_resized(void **state)
     assert_int_equal(test_import_count(t, "resized"), 3);
 }
 
+/* Three equal channels of grey pictures, when a network wants them. */
+static void grey_pictures_can_get_three_channels(void **state)
+{
+    struct test_import *t = *state;
+    struct test_bytes files[] = {images(3, 0), labels(3, (const uint8_t[]){0, 1, 2})};
+    struct test_bytes as_is[] = {images(3, 0), labels(3, (const uint8_t[]){0, 1, 2})};
+    test_import_idx(t, TWO, as_is, 2);
+    assert_int_equal(t->status, NN_OK);
+    const struct nn_prepared_info *info = nn_prepared_info(t->set);
+    size_t n = info->height * info->width;
+    uint8_t *grey = malloc(n);
+    assert_non_null(grey);
+    memcpy(grey, nn_prepared_pixels(t->set, 1), n);
+    t->setup.options.channels = 3;
+    test_import_idx(t, TWO, files, 2);
+    assert_int_equal(t->status, NN_OK);
+    assert_int_equal(nn_prepared_info(t->set)->channels, 3);
+    assert_non_null(strstr(nn_prepared_info(t->set)->options, "\"channels\":3"));
+    const uint8_t *colour = nn_prepared_pixels(t->set, 1);
+    for (size_t i = 0; i < 3 * n; i++) {
+        assert_int_equal(colour[i], grey[i / 3]);
+    }
+    free(grey);
+}
+
 static void four_dimensions_are_colours(void **state)
 {
     struct test_import *t = *state;
@@ -248,6 +273,7 @@ int main(void)
         IMPORT_TEST(case_a22_labels_from_one),
         IMPORT_TEST(classes_can_be_named),
         IMPORT_TEST(pictures_can_be_resized),
+        IMPORT_TEST(grey_pictures_can_get_three_channels),
         IMPORT_TEST(four_dimensions_are_colours),
         IMPORT_TEST(files_that_do_not_fit),
         IMPORT_TEST(names_decide_what_a_file_is),

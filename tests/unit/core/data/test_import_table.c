@@ -425,6 +425,7 @@ static void options_must_mean_something(void **state)
         {NN_IMPORT_TABLE, "{'table': {'target': 'y', 'files': {'a': 'spare'}}}", "/table/files/a"},
         {NN_IMPORT_TABLE, "{'table': {'target': 'y', 'columns': 3}}", "/table/columns"},
         {NN_IMPORT_TABLE, "{'image_size': 3, 'table': {'target': 'y'}}", "/image_size"},
+        {NN_IMPORT_TABLE, "{'channels': 3, 'table': {'target': 'y'}}", "/channels"},
         {NN_IMPORT_CMAPSS, "{'table': {'target': 'y'}}", "/table/target"},
         {NN_IMPORT_CMAPSS, "{'table': {'header': 'yes'}}", "/table/header"},
         {NN_IMPORT_IDX, "{'table': {'target': 'y'}}", "/table"},
