@@ -314,17 +314,18 @@ static double images_part_measure(const struct nn_feed *base)
     return nn_evaluator_accuracy(const_images(base)->evaluator);
 }
 
-static enum nn_status images_predictions_make(const struct nn_feed *base,
-                                              const struct nn_split_side *side,
+static enum nn_status images_predictions_make(const struct nn_feed *base, enum nn_part part,
                                               struct nn_part_result *result, struct nn_error *err)
 {
     const struct nn_training_setup *setup = base->setup;
+    const struct nn_split_side *side = &setup->parts[part];
+    bool whole = setup->keep_probabilities && part != NN_PART_TRAIN;
     result->predictions = nn_memory_alloc(setup->memory, side->count, sizeof *result->predictions);
     size_t row = setup->bind.classes * sizeof *result->probabilities;
-    if (setup->keep_probabilities) {
+    if (whole) {
         result->probabilities = calloc(side->count, row);
     }
-    return result->predictions && (result->probabilities || !setup->keep_probabilities)
+    return result->predictions && (result->probabilities || !whole)
                ? NN_OK
                : nn_fail(err, NN_ERR_MEMORY, "no memory for %zu predictions", side->count);
 }

@@ -63,7 +63,7 @@ struct nn_feed_kind {
                        size_t count, struct nn_part_result *result);
     double (*part_loss)(const struct nn_feed *feed);    /* of what was judged since begin */
     double (*part_measure)(const struct nn_feed *feed); /* what `validation_measure` names */
-    enum nn_status (*predictions_make)(const struct nn_feed *feed, const struct nn_split_side *side,
+    enum nn_status (*predictions_make)(const struct nn_feed *feed, enum nn_part part,
                                        struct nn_part_result *result, struct nn_error *err);
     enum nn_status (*finish)(struct nn_feed *feed, struct nn_part_result *result,
                              struct nn_error *err);

@@ -318,13 +318,17 @@ static double sequences_part_measure(const struct nn_feed *base)
     return nn_regression_rmse(&const_sequences(base)->sums);
 }
 
-static enum nn_status sequences_predictions_make(const struct nn_feed *base,
-                                                 const struct nn_split_side *side,
+/* Those of the train part are of no use to anybody, step by step. */
+static enum nn_status sequences_predictions_make(const struct nn_feed *base, enum nn_part part,
                                                  struct nn_part_result *result,
                                                  struct nn_error *err)
 {
+    const struct nn_split_side *side = &base->setup->parts[part];
     struct nn_sequence_predictions *out = &result->sequences;
     size_t rows = 0;
+    if (part == NN_PART_TRAIN) {
+        return NN_OK;
+    }
     for (size_t i = 0; i < side->count; i++) {
         rows += const_sequences(base)->each_step
                     ? nn_sequences_length(base->setup->sequences, side->items[i])

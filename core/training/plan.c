@@ -54,10 +54,12 @@ static size_t feed_bytes(const struct nn_training_setup *setup, size_t batch, si
     return scaled + max_rows * (3 * sizeof(nn_real) + 2 * sizeof(double));
 }
 
-/* Of the parts that are held out, as if every step of a sequence were predicted. */
+/* Of the parts that are held out, as if every step of a sequence were predicted; of images also of
+ * those that train. */
 static size_t predictions_bytes(const struct nn_training_setup *setup)
 {
-    size_t bytes = 0;
+    size_t train = setup->parts[NN_PART_TRAIN].count;
+    size_t bytes = setup->sequences ? 0 : train * sizeof(struct nn_prediction);
     for (int part = NN_PART_TRAIN + 1; part < NN_PART_COUNT; part++) {
         const struct nn_split_side *side = &setup->parts[part];
         size_t row = setup->keep_probabilities ? setup->bind.classes * sizeof(float) : 0;

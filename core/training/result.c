@@ -100,10 +100,7 @@ static enum nn_status part_evaluate(struct nn_training_state *state, enum nn_par
         return NN_OK;
     }
     const struct nn_feed_kind *feed = state->feed->kind;
-    enum nn_status status = NN_OK;
-    if (part != NN_PART_TRAIN) {
-        status = feed->predictions_make(state->feed, side, result, err);
-    }
+    enum nn_status status = feed->predictions_make(state->feed, part, result, err);
     if (status == NN_OK) {
         status = nn_state_evaluate(state, side, "evaluating", result, err);
     }

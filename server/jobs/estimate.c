@@ -42,8 +42,8 @@ uint64_t jobs_estimate_steps(const struct jobs_trial_spec *trial,
     return nn_training_steps_per_epoch(&trial->training, train) * (uint64_t)trial->training.epochs;
 }
 
-/* What is kept of the parts that are predicted one by one; with custom metrics all probabilities.
- */
+/* What is kept of the parts that are predicted one by one; with custom metrics all probabilities of
+ * those that are held out. */
 static uint64_t predictions_bytes(const struct jobs_trial_spec *trial,
                                   const struct jobs_dataset *dataset)
 {
@@ -54,7 +54,9 @@ static uint64_t predictions_bytes(const struct jobs_trial_spec *trial,
                                             dataset->mean_steps * 2.0 * (double)sizeof(float)
                                       : (double)(sizeof(struct nn_prediction) +
                                                  (whole ? dataset->classes * sizeof(float) : 0));
-    return (uint64_t)(samples * bytes);
+    double train = (double)dataset->train * trial->split.train;
+    double trained = dataset->sequences ? 0 : train * (double)sizeof(struct nn_prediction);
+    return (uint64_t)(samples * bytes + trained);
 }
 
 enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,

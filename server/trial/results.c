@@ -76,10 +76,24 @@ static void say_evaluation(struct trial_link *link, const struct trial_start *st
                              encode_counts(&evaluation->confusion)));
 }
 
+/* Of the pictures that trained only the mistakes are of interest one by one: moves those to the
+ * front and counts them. The matrix has the rest. */
+static size_t keep_mistakes(struct nn_prediction *rows, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].truth != rows[i].predicted) {
+            rows[kept++] = rows[i];
+        }
+    }
+    return kept;
+}
+
 static void say_predictions(struct trial_link *link, enum nn_part part,
                             const struct nn_part_result *result)
 {
-    size_t n = result->predictions ? (size_t)result->evaluation.samples : 0;
+    size_t n = (size_t)result->evaluation.samples;
+    n = part == NN_PART_TRAIN ? keep_mistakes(result->predictions, n) : n;
     for (size_t first = 0; first < n; first += WIRE_PREDICTIONS_MAX) {
         size_t count = n - first < WIRE_PREDICTIONS_MAX ? n - first : WIRE_PREDICTIONS_MAX;
         struct wire_prediction *rows = calloc(count, sizeof *rows);
