@@ -23,6 +23,7 @@ json_t *api_body_schemas(void)
         {"WeightsMatch", jx_schema(api_match_fields)},
         {"ExperimentCreate", jx_schema(api_experiment_create_fields)},
         {"ExperimentPatch", jx_schema(api_naming_fields)},
+        {"ExplanationCreate", jx_schema(api_explanation_fields)},
         {"NetworkAnalysis", jx_schema(api_analysis_fields)},
     };
     json_t *out = json_object();

@@ -91,9 +91,12 @@ API_HANDLER(api_trials_network);
 API_HANDLER(api_trials_explanations);
 API_HANDLER(api_trials_explanation);
 API_HANDLER(api_trials_activations);
-API_HANDLER(api_trials_before_predict);
+API_HANDLER(api_trials_before_question);
 API_HANDLER(api_trials_predict);
 API_HANDLER(api_predictions_get);
+API_HANDLER(api_trials_explain);
+API_HANDLER(api_explanations_get);
+API_HANDLER(api_explanations_array);
 
 #undef API_HANDLER
 
@@ -105,5 +108,6 @@ extern const struct jx_field api_dataset_create_fields[], api_weights_create_fie
 extern const struct jx_field api_experiment_create_fields[], api_naming_fields[];
 extern const struct jx_field api_trial_patch_fields[], api_restart_fields[], api_bulk_fields[];
 extern const struct jx_field api_analysis_fields[], api_match_fields[];
+extern const struct jx_field api_explanation_fields[];
 
 #endif

@@ -6,88 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/data/prepared.h"
-#include "core/data/sequences.h"
-#include "core/image/image.h"
 #include "server/api/datasets_internal.h"
 #include "server/api/handlers_internal.h"
-#include "server/store/blobs.h"
+#include "server/api/prepared_internal.h"
 
 enum { BLOCK = 16384 }; /* items looked at in one go */
 
-/* A prepared set in the database. */
-struct prepared {
-    struct api_ctx *ctx;
+/* That of the data set in the path. */
+static enum sv_status open_here(struct api_ctx *ctx, const struct http_request *req,
+                                struct api_prepared *p, struct sv_error *err)
+{
     struct store_scope scope;
-    struct store_memory memory;
-    struct store_dataset dataset;
-    /* Of sequences: count and the sections of labels, parts and names alone. */
-    struct nn_prepared_layout layout;
-    uint64_t first_steps; /* of sequences: where that section lies; 0: images */
-};
-
-static enum sv_status read_range(const struct prepared *p, uint64_t offset, void *out, size_t size,
-                                 struct sv_error *err)
-{
-    size_t done = 0, n = 1;
-    while (done < size && n > 0) {
-        enum sv_status st =
-            store_blob_read(p->ctx->store, p->scope.project_id, p->dataset.prepared_blob_id,
-                            (int64_t)(offset + done), (char *)out + done, size - done, &n, err);
-        if (st != SV_OK) {
-            return st;
-        }
-        done += n;
-    }
-    return done == size ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "a stored data set is cut off");
-}
-
-/* What both kinds of prepared sets have. */
-static enum nn_status read_sequences_layout(const uint8_t *head, size_t size, struct prepared *p,
-                                            struct nn_error *err)
-{
-    struct nn_sequences_layout l;
-    enum nn_status status = nn_sequences_layout_read(head, size, &l, err);
-    if (status == NN_OK) {
-        p->first_steps = l.first_steps;
-        p->layout = (struct nn_prepared_layout){.count = l.count,
-                                                .class_count = l.class_count,
-                                                .labels = l.labels,
-                                                .parts = l.parts,
-                                                .name_ends = l.name_ends,
-                                                .names = l.names,
-                                                .names_bytes = l.names_bytes};
-    }
-    return status;
-}
-
-static enum sv_status open_prepared(struct api_ctx *ctx, const struct http_request *req,
-                                    struct prepared *p, struct sv_error *err)
-{
-    uint8_t head[NN_PREPARED_HEADER_BYTES];
-    struct nn_error nn = {0};
-    p->ctx = ctx;
-    api_scope(req, &p->scope);
-    enum sv_status st = store_dataset_get(ctx->store, &p->scope, http_path(req, "id"), &p->memory,
-                                          &p->dataset, err);
-    if (st == SV_OK && strcmp(p->dataset.state, "ready") != 0) {
-        st = sv_fail(err, SV_ERR_WRONG_STATE, "the data set is %s, not ready", p->dataset.state);
-    }
-    if (st == SV_OK) {
-        st = read_range(p, 0, head, sizeof head, err);
-    }
-    if (st != SV_OK) {
-        return st;
-    }
-    enum nn_status status = strcmp(p->dataset.kind, "sequences") == 0
-                                ? read_sequences_layout(head, sizeof head, p, &nn)
-                                : nn_prepared_layout_read(head, sizeof head, &p->layout, &nn);
-    return status == NN_OK ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);
+    api_scope(req, &scope);
+    return api_prepared_open(ctx, &scope, http_path(req, "id"), p, err);
 }
 
 /* ---------------------------------------------------------------------------------------- list */
-
-static const char *const PARTS[] = {"train", "validation", "test", NULL};
 
 struct list_query {
     int64_t limit;
@@ -98,7 +32,7 @@ struct list_query {
 static const struct http_param LIST_PARAMS[] = {
     HTTP_PARAM_ROW_LIMIT(struct list_query, limit),
     HTTP_PARAM_ROW_CURSOR(struct list_query, cursor),
-    {"part", HTTP_PARAM_CHOICE, QUERY(part), 0, 0, PARTS},
+    {"part", HTTP_PARAM_CHOICE, QUERY(part), 0, 0, api_prepared_parts},
     {"class", HTTP_PARAM_TEXT, QUERY(class), 1, 1024, NULL},
 };
 
@@ -128,7 +62,7 @@ static bool matches(const struct search *search, const struct block *block, size
            (search->label < 0 || block->labels[i] == (uint32_t)search->label);
 }
 
-static enum sv_status read_names(const struct prepared *p, struct block *block,
+static enum sv_status read_names(const struct api_prepared *p, struct block *block,
                                  struct sv_error *err)
 {
     const struct nn_prepared_layout *l = &p->layout;
@@ -136,36 +70,37 @@ static enum sv_status read_names(const struct prepared *p, struct block *block,
     size_t skip = block->first ? 0 : 1;
     block->name_ends[0] = 0;
     enum sv_status st =
-        read_range(p, l->name_ends + before * sizeof(uint64_t), block->name_ends + skip,
-                   (block->n + (skip ? 0 : 1)) * sizeof(uint64_t), err);
+        api_prepared_range(p, l->name_ends + before * sizeof(uint64_t), block->name_ends + skip,
+                           (block->n + (skip ? 0 : 1)) * sizeof(uint64_t), err);
     uint64_t size = block->name_ends[block->n] - block->name_ends[0];
     if (st == SV_OK && (block->name_ends[block->n] > l->names_bytes || size > l->names_bytes)) {
         st = sv_fail(err, SV_ERR_INTERNAL, "a stored data set is damaged");
     }
     if (st == SV_OK && p->first_steps) {
-        st = read_range(p, p->first_steps + block->first * sizeof(uint64_t), block->first_steps,
-                        (block->n + 1) * sizeof(uint64_t), err);
+        st = api_prepared_range(p, p->first_steps + block->first * sizeof(uint64_t),
+                                block->first_steps, (block->n + 1) * sizeof(uint64_t), err);
     }
     if (st == SV_OK) {
         block->names = calloc(1, size + 1);
-        st = block->names ? read_range(p, l->names + block->name_ends[0], block->names, size, err)
-                          : api_no_memory(err);
+        st = block->names
+                 ? api_prepared_range(p, l->names + block->name_ends[0], block->names, size, err)
+                 : api_no_memory(err);
     }
     return st;
 }
 
-static enum sv_status read_block(const struct prepared *p, uint64_t first, struct block *block,
+static enum sv_status read_block(const struct api_prepared *p, uint64_t first, struct block *block,
                                  struct sv_error *err)
 {
     const struct nn_prepared_layout *l = &p->layout;
     block->first = first;
     block->n = l->count - first < BLOCK ? (size_t)(l->count - first) : BLOCK;
-    enum sv_status st = read_range(p, l->labels + first * sizeof(uint32_t), block->labels,
-                                   block->n * sizeof(uint32_t), err);
-    return st == SV_OK ? read_range(p, l->parts + first, block->parts, block->n, err) : st;
+    enum sv_status st = api_prepared_range(p, l->labels + first * sizeof(uint32_t), block->labels,
+                                           block->n * sizeof(uint32_t), err);
+    return st == SV_OK ? api_prepared_range(p, l->parts + first, block->parts, block->n, err) : st;
 }
 
-static json_t *encode_item(const struct prepared *p, const struct search *search,
+static json_t *encode_item(const struct api_prepared *p, const struct search *search,
                            const struct block *block, size_t i)
 {
     char image[128];
@@ -178,13 +113,14 @@ static json_t *encode_item(const struct prepared *p, const struct search *search
                    (unsigned long long)n);
     return json_pack(
         "{s:I, s:o, s:s, s:O?, s:s?, s:o}", "n", (json_int_t)n, "name", jx_text(text, SIZE_MAX),
-        "part", PARTS[block->parts[i] % 3], "class", name, "image", steps ? NULL : image, "steps",
+        "part", api_prepared_parts[block->parts[i] % 3], "class", name, "image",
+        steps ? NULL : image, "steps",
         steps ? json_integer((json_int_t)(block->first_steps[i + 1] - block->first_steps[i]))
               : json_null());
 }
 
 /* Adds what matches in one block; leaves search->next behind what was looked at. */
-static enum sv_status search_block(const struct prepared *p, struct search *search,
+static enum sv_status search_block(const struct api_prepared *p, struct search *search,
                                    struct block *block, struct sv_error *err)
 {
     enum sv_status st = read_block(p, search->next, block, err);
@@ -224,7 +160,7 @@ static enum sv_status find_class(struct search *search, const char *name, struct
                                                            "there is no such class");
 }
 
-static enum sv_status run_search(const struct prepared *p, struct search *search,
+static enum sv_status run_search(const struct api_prepared *p, struct search *search,
                                  struct sv_error *err)
 {
     struct block *block = calloc(1, sizeof *block);
@@ -237,7 +173,7 @@ static enum sv_status run_search(const struct prepared *p, struct search *search
     return st;
 }
 
-static enum sv_status list_items(const struct prepared *p, const struct http_request *req,
+static enum sv_status list_items(const struct api_prepared *p, const struct http_request *req,
                                  const struct list_query *query, json_t **out_json,
                                  struct sv_error *err)
 {
@@ -277,7 +213,7 @@ enum sv_status api_items_list(void *state, const struct http_request *req,
                               struct http_response *out_resp, struct sv_error *err)
 {
     struct list_query query = {.limit = HTTP_LIMIT_DEFAULT, .part = -1};
-    struct prepared p = {0};
+    struct api_prepared p = {0};
     struct api_poll poll;
     json_t *json = NULL;
     bool done = false;
@@ -289,7 +225,7 @@ enum sv_status api_items_list(void *state, const struct http_request *req,
     if (st != SV_OK || done) {
         return st;
     }
-    st = open_prepared(state, req, &p, err);
+    st = open_here(state, req, &p, err);
     if (st == SV_OK) {
         st = list_items(&p, req, &query, &json, err);
     }
@@ -312,35 +248,20 @@ static bool item_number(const char *text, uint64_t count, uint64_t *out_n)
     return *out_n < count;
 }
 
-static enum sv_status encode_image(const struct prepared *p, const char *number, char **out_bytes,
-                                   size_t *out_size, struct sv_error *err)
+static enum sv_status encode_image(const struct api_prepared *p, const char *number,
+                                   char **out_bytes, size_t *out_size, struct sv_error *err)
 {
-    const struct nn_prepared_layout *l = &p->layout;
     uint64_t n;
-    uint8_t *png = NULL;
-    struct nn_error nn = {0};
-    if (p->first_steps || !item_number(number, l->count, &n)) {
-        return sv_fail(err, SV_ERR_NOT_FOUND, "the data set has no such picture");
-    }
-    uint8_t *pixels = malloc(l->item_bytes);
-    if (!pixels) {
-        return api_no_memory(err);
-    }
-    enum sv_status st = read_range(p, l->pixels + n * l->item_bytes, pixels, l->item_bytes, err);
-    if (st == SV_OK && nn_image_encode_png(pixels, l->height, l->width, l->channels, &png, out_size,
-                                           &nn) != NN_OK) {
-        st = sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);
-    }
-    free(pixels);
-    *out_bytes = (char *)png;
-    return st;
+    return p->first_steps || !item_number(number, p->layout.count, &n)
+               ? sv_fail(err, SV_ERR_NOT_FOUND, "the data set has no such picture")
+               : api_prepared_png(p, n, out_bytes, out_size, err);
 }
 
 /* GET /v1/datasets/{id}/items/{n}/image: the picture as training sees it, as PNG. 404; 409. */
 enum sv_status api_items_image(void *state, const struct http_request *req,
                                struct http_response *out_resp, struct sv_error *err)
 {
-    struct prepared p = {0};
+    struct api_prepared p = {0};
     struct api_poll poll;
     char *bytes = NULL;
     size_t size = 0;
@@ -353,7 +274,7 @@ enum sv_status api_items_image(void *state, const struct http_request *req,
     if (st != SV_OK || done) {
         return st;
     }
-    st = open_prepared(state, req, &p, err);
+    st = open_here(state, req, &p, err);
     if (st == SV_OK) {
         st = encode_image(&p, http_path(req, "n"), &bytes, &size, err);
     }

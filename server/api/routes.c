@@ -46,6 +46,14 @@
         .role = HTTP_ROLE_SUBMITTER, .body = HTTP_BODY_SPOOL,                                      \
         .content_type = "application/octet-stream", .before_body = (before_)                       \
     }
+/* A question to a trial's network, about a picture or what JSON says. */
+#define ASK(pattern_, handler_)                                                                    \
+    {                                                                                              \
+        .method = "POST", .pattern = (pattern_), .handler = (handler_),                            \
+        .role = HTTP_ROLE_SUBMITTER, .body = HTTP_BODY_SPOOL, .max_bytes = (uint64_t)32 << 20,     \
+        .content_type = "image/png, image/jpeg, image/webp, application/json",                     \
+        .before_body = api_trials_before_question                                                  \
+    }
 #define VERB(pattern_, handler_) WRITE("POST", pattern_, handler_, HTTP_BODY_JSON_OPTIONAL)
 
 #define JSON_OR_CSV "application/json, text/csv"
@@ -139,14 +147,10 @@ static const struct http_route ROUTES[] = {
     POLL("/v1/trials/{id}/explanations", api_trials_explanations),
     READ_AS("/v1/trials/{id}/explanations/{n}", api_trials_explanation, JSON_OR_PNG),
     READ_AS("/v1/trials/{id}/activations", api_trials_activations, JSON_OR_PNG),
-    {.method = "POST",
-     .pattern = "/v1/trials/{id}/predict",
-     .handler = api_trials_predict,
-     .role = HTTP_ROLE_SUBMITTER,
-     .body = HTTP_BODY_SPOOL,
-     .max_bytes = (uint64_t)32 << 20,
-     .content_type = "image/png, image/jpeg, image/webp, application/json",
-     .before_body = api_trials_before_predict},
+    ASK("/v1/trials/{id}/explanations", api_trials_explain),
+    POLL("/v1/explanations/{id}", api_explanations_get),
+    READ_AS("/v1/explanations/{id}/{n}", api_explanations_array, JSON_OR_PNG),
+    ASK("/v1/trials/{id}/predict", api_trials_predict),
     POLL("/v1/predictions/{id}", api_predictions_get),
     READ_AS("/v1/trials/{id}/network", api_trials_network, "application/octet-stream"),
 };

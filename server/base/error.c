@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct status_row {
     const char *slug;
@@ -28,6 +29,16 @@ static const struct status_row *status_row(enum sv_status status)
 const char *sv_status_slug(enum sv_status status)
 {
     return status_row(status)->slug;
+}
+
+enum sv_status sv_status_parse(const char *slug)
+{
+    for (int i = 0; slug && i < SV_STATUS_COUNT; i++) {
+        if (strcmp(STATUS_ROWS[i].slug, slug) == 0) {
+            return (enum sv_status)i;
+        }
+    }
+    return SV_ERR_INTERNAL;
 }
 
 int sv_status_http(enum sv_status status)

@@ -36,6 +36,8 @@
     X(ERR_UNKNOWN_FIELD, "unknown_field", 422, "A field is not known")                             \
     X(ERR_NOT_SUPPORTED, "not_supported", 422, "Valid, but not built yet")                         \
     X(ERR_INVALID_NETWORK, "invalid_network", 422, "The network description has issues")           \
+    X(ERR_INVALID_PICTURE, "invalid_picture", 422, "The picture cannot be read")                   \
+    X(ERR_WRONG_INPUT, "wrong_input", 422, "The network takes another kind of input")              \
     X(ERR_KEY_REUSED, "idempotency_key_reused", 422, "The key was used with another request")      \
     X(ERR_TOO_MANY, "too_many_requests", 429, "A limit of requests, waits or queue is reached")    \
     X(ERR_HEADERS_TOO_LARGE, "headers_too_large", 431, "The request's headers are too large")      \
@@ -62,6 +64,8 @@ struct sv_error {
 };
 
 const char *sv_status_slug(enum sv_status status);
+/* The status of a slug; SV_ERR_INTERNAL for one that is none, or NULL. */
+enum sv_status sv_status_parse(const char *slug);
 int sv_status_http(enum sv_status status);
 const char *sv_status_title(enum sv_status status);
 

@@ -4,6 +4,7 @@
  * is known from the network and the data set alone.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "server/jobs/spec_internal.h"
 
@@ -62,4 +63,54 @@ enum sv_status jobs_explain_check(const struct jobs_trial_spec *spec,
     nn_description_destroy(description);
     return status == NN_OK ? check_samples(spec, dataset, &plan, err)
                            : fail_below(&nn, status, err);
+}
+
+/* ---- of a trained network ---- */
+
+static json_t *options_for_one(const char *method, const char *layer)
+{
+    json_t *options = json_pack("{s:[i], s:[s]}", "samples", 0, "methods", method);
+    if (layer && strcmp(method, nn_explain_method_name(NN_EXPLAIN_ACTIVATIONS)) == 0) {
+        (void)json_object_set_new(options, "layers", json_pack("[s]", layer));
+    } else if (layer) {
+        (void)json_object_set_new(options, "feature_layer", json_string(layer));
+    }
+    return options;
+}
+
+/* The pointers of a question, which names one method and one layer. */
+static enum sv_status fail_at_question(const struct nn_error *nn, enum nn_status status,
+                                       struct sv_error *err)
+{
+    const char *pointer = strstr(nn->pointer, "layer")    ? "/layer"
+                          : strstr(nn->pointer, "method") ? "/method"
+                                                          : "";
+    return sv_fail_at(err,
+                      status == NN_ERR_NOT_SUPPORTED ? SV_ERR_NOT_SUPPORTED : SV_ERR_INVALID_FIELD,
+                      pointer, "%s", nn->text);
+}
+
+enum sv_status jobs_explain_later(const json_t *network, const struct nn_network_bind *bind,
+                                  const char *method, const char *layer, json_t **out_options,
+                                  struct sv_error *err)
+{
+    struct nn_description *description = NULL;
+    struct nn_explain_options options;
+    struct nn_explain_plan plan;
+    struct nn_error nn = {0};
+    json_t *json = options_for_one(method, layer);
+    enum nn_status status = jx_decode(nn_explain_fields, json, "", &options, &nn);
+    if (status == NN_OK) {
+        status = nn_description_parse(network, &description, &nn);
+    }
+    if (status == NN_OK) {
+        status = nn_explain_plan(&options, description, bind, &plan, &nn);
+    }
+    nn_description_destroy(description);
+    if (status != NN_OK) {
+        json_decref(json);
+        return fail_at_question(&nn, status, err);
+    }
+    *out_options = json;
+    return SV_OK;
 }

@@ -29,7 +29,8 @@ static const struct store_asset_kind KINDS[STORE_ASSETS] = {
                           .files = "prediction_file",
                           .owner = "prediction_id",
                           .taken = "",
-                          .setup = "json_build_object('media_type', d.media_type, 'trial', (select"
+                          .setup = "json_build_object('media_type', d.media_type, 'explain',"
+                                   " d.explain, 'trial', (select"
                                    " t.resolved from trial t where t.id = d.trial_id), 'detail',"
                                    " (select a.detail from artefact a where a.trial_id ="
                                    " d.trial_id and a.kind = 'network'))"},

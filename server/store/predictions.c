@@ -27,11 +27,12 @@ static enum sv_status insert_row(struct store_conn *conn, const struct create *c
     sql_text(&params, create->posted->media_type);
     sql_text(&params, create->posted->blob_id);
     sql_text(&params, create->scope->actor);
+    sql_text(&params, create->posted->explain);
     enum sv_status st = sql_run(
         conn,
-        "insert into prediction (id, project_id, trial_id, media_type, input_blob_id, created_by)"
-        " select $1::uuid, t.project_id, t.id, $4::text, $5::uuid, $6::text from trial t where"
-        " t.id = $2 and t.project_id = $3",
+        "insert into prediction (id, project_id, trial_id, media_type, input_blob_id, created_by,"
+        " explain) select $1::uuid, t.project_id, t.id, $4::text, $5::uuid, $6::text, $7::json"
+        " from trial t where t.id = $2 and t.project_id = $3",
         &params, &rows, err);
     if (st != SV_OK) {
         return st;
@@ -87,8 +88,10 @@ static void read_prediction(struct sql_reader *r, void *row)
     sql_read_id(r, out->trial_id);
     out->media_type = sql_read_text(r);
     out->state = sql_read_text(r);
+    out->explains = sql_read_bool(r);
     out->report = sql_read_text(r);
     out->error_text = sql_read_text(r);
+    sql_read_id(r, out->output_blob_id);
     out->revision = sql_read_int(r);
     sql_read_time(r, out->created_at);
     sql_read_time(r, out->finished_at);
@@ -107,27 +110,36 @@ enum sv_status store_prediction_get(struct store *store, const struct store_scop
     sql_text(&params, id);
     sql_text(&params, scope->project_id);
     return store_read_row(store,
-                          "select number, id, trial_id, media_type, state, report, error_text,"
-                          " revision, rfc3339(created_at), rfc3339(finished_at) from prediction"
+                          "select number, id, trial_id, media_type, state, explain is not null,"
+                          " report, error_text, output_blob_id, revision, rfc3339(created_at), "
+                          "rfc3339(finished_at) from prediction"
                           " where id = $1 and project_id = $2",
                           &params, &SHAPE, "prediction", memory, out_prediction, err);
 }
 
 /* ---- the end of the work ---- */
 
-static void add_report(struct sql_params *params, const void *what)
+struct answer {
+    const char *report, *blob_id;
+};
+
+static void add_answer(struct sql_params *params, const void *what)
 {
-    sql_text(params, what);
+    const struct answer *answer = what;
+    sql_text(params, answer->report);
+    sql_text(params, answer->blob_id);
 }
 
 enum sv_status store_prediction_ready(struct store *store, const struct store_import_claim *claim,
-                                      const char *report, struct sv_error *err)
+                                      const char *report, const char *blob_id, struct sv_error *err)
 {
+    const struct answer answer = {.report = report, .blob_id = blob_id};
     struct store_import_end end = {
         .claim = claim,
-        .set = "state = 'ready', finished_at = clock_timestamp(), progress = 1, report = $4",
+        .set = "state = 'ready', finished_at = clock_timestamp(), progress = 1, report = $4,"
+               " output_blob_id = $5",
         .what = "ready",
-        .add = add_report,
-        .row = report};
+        .add = add_answer,
+        .row = &answer};
     return store_import_conclude(store, &end, err);
 }

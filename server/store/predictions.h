@@ -13,6 +13,7 @@ struct store_posted_new {
     const char *trial_id;
     const char *media_type;
     const char *blob_id; /* of the body */
+    const char *explain; /* JSON {options, class, picture}; NULL: what does the network say? */
 };
 /* SV_ERR_NOT_FOUND: no such trial. */
 SV_MUST_CHECK enum sv_status store_prediction_create(struct store *store,
@@ -26,9 +27,11 @@ struct store_posted {
     int64_t number;
     char id[SV_ID_SIZE], trial_id[SV_ID_SIZE];
     const char *media_type;
-    const char *state;      /* checking, ready, refused */
-    const char *report;     /* JSON; NULL unless ready */
-    const char *error_text; /* NULL unless refused */
+    const char *state; /* checking, ready, refused */
+    bool explains;
+    const char *report;              /* JSON: the answer; of a refusal NULL or {code, pointer} */
+    const char *error_text;          /* NULL unless refused */
+    char output_blob_id[SV_ID_SIZE]; /* "": none */
     int64_t revision;
     char created_at[STORE_TIME_SIZE], finished_at[STORE_TIME_SIZE];
 };
@@ -38,9 +41,11 @@ SV_MUST_CHECK enum sv_status store_prediction_get(struct store *store,
                                                   struct store_posted *out_prediction,
                                                   struct sv_error *err);
 
-/* The end of the work on it; report is JSON. */
+/* The end of the work on it; report is JSON, blob_id that of the file of an explanation, or NULL.
+ */
 SV_MUST_CHECK enum sv_status store_prediction_ready(struct store *store,
                                                     const struct store_import_claim *claim,
-                                                    const char *report, struct sv_error *err);
+                                                    const char *report, const char *blob_id,
+                                                    struct sv_error *err);
 
 #endif

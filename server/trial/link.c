@@ -178,9 +178,11 @@ static const char *failure_class(enum nn_status status)
 int trial_say_failed(struct trial_link *link, enum nn_status status, const struct nn_error *err)
 {
     const char *text = err->text[0] ? err->text : nn_status_text(status);
+    const char *code = link->refusal ? sv_status_slug(link->refusal) : NULL;
     trial_say_take(link, WIRE_FAILED,
-                   json_pack("{s:s, s:o, s:o}", "class", failure_class(status), "text",
-                             jx_text(text, SIZE_MAX), "pointer", jx_text(err->pointer, SIZE_MAX)));
+                   json_pack("{s:s, s:o, s:o, s:s?}", "class", failure_class(status), "text",
+                             jx_text(text, SIZE_MAX), "pointer", jx_text(err->pointer, SIZE_MAX),
+                             "code", code));
     return TRIAL_EXIT_FAILED;
 }
 

@@ -14,6 +14,7 @@
 #include "core/metrics/custom.h"
 #include "core/network/freeze.h"
 #include "core/training/training.h"
+#include "server/base/error.h"
 #include "server/trial/trial.h"
 #include "server/wire/wire.h"
 
@@ -34,6 +35,7 @@ struct trial_link {
     bool stop, pause, cancel; /* wishes so far */
     size_t threads;           /* wanted; 0: nothing said */
     struct trial_story story;
+    enum sv_status refusal; /* code of a refusal, for whoever waits; SV_OK: nothing in particular */
 };
 
 /* Limits and filters this process by its arguments, opens the link, waits for the start record.
@@ -139,9 +141,16 @@ void trial_say_sequences(struct trial_link *link, const struct trial_start *star
 /* What the artefact of a network of sequences says beside its file. */
 json_t *trial_sequences_detail(const struct trial_ground *ground, uint64_t step);
 
+/* Makes a network and loads what a run left into it. */
+NN_MUST_CHECK enum nn_status trial_network_load(const struct nn_description *description,
+                                                const struct nn_network_bind *bind,
+                                                const struct nn_network_options *options,
+                                                const char *path, struct nn_network **out,
+                                                struct nn_error *err);
+
 /* Makes what the spec asks to be explained, by the network that the run left, and sends it as an
- * artefact (explain.c says its form). What cannot be made is said in the log: the trial is worth
- * more than its pictures. */
+ * artefact (explained_internal.h says its form). What cannot be made is said in the log: the trial
+ * is worth more than its pictures. */
 void trial_say_explanations(struct trial_link *link, const struct trial_start *start,
                             const struct nn_training_result *result,
                             const struct trial_ground *ground);

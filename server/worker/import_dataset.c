@@ -25,4 +25,5 @@ static enum sv_status ready(struct worker_slot *slot, const char *report, struct
     return store_dataset_ready(slot->worker->store, &slot->import.claim, &result, err);
 }
 
-const struct worker_import_kind worker_import_dataset = {"dataset", "prepared", ready};
+const struct worker_import_kind worker_import_dataset = {
+    .asset = "dataset", .artefact = "prepared", .ready = ready};

@@ -9,10 +9,13 @@
 
 struct worker_import_kind {
     const char *asset;    /* in the start record: tells the child what to do */
-    const char *artefact; /* kind of the one file that the child leaves; NULL: none */
+    const char *artefact; /* kind of the one file that the child leaves */
+    bool may_be_bare;     /* it may leave none */
     /* Stores what the done record of the slot says, under the claim. report is JSON; the file is
      * slot->artefacts[0]. */
     enum sv_status (*ready)(struct worker_slot *slot, const char *report, struct sv_error *err);
+    /* The report of a refusal, as JSON; to be freed. NULL: it has none. */
+    char *(*refusal)(const struct worker_slot *slot, const struct worker_verdict *verdict);
 };
 extern const struct worker_import_kind worker_import_dataset, worker_import_weights;
 extern const struct worker_import_kind worker_import_prediction;

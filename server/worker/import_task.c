@@ -90,8 +90,7 @@ static bool take_artefact(struct worker_slot *slot, const json_t *record)
 {
     const char *path = json_string_value(json_object_get(record, "path"));
     const char *kind = json_string_value(json_object_get(record, "kind"));
-    const char *wanted = kind_of(slot)->artefact;
-    if (!path || !kind || !wanted || strcmp(kind, wanted) != 0 || slot->n_artefacts != 0) {
+    if (!path || !kind || strcmp(kind, kind_of(slot)->artefact) != 0 || slot->n_artefacts != 0) {
         return false;
     }
     if (!worker_slot_upload(slot, slot->import.claim.project_id, slot->directory_fd, path,
@@ -136,12 +135,23 @@ static bool is_refusal(const struct worker_verdict *verdict)
             verdict->class == WORKER_CLASS_OUT_OF_MEMORY || verdict->class == WORKER_CLASS_TIMEOUT);
 }
 
+static enum sv_status record_refusal(struct worker_slot *slot, const struct worker_verdict *verdict,
+                                     struct sv_error *err)
+{
+    const struct worker_import_kind *kind = kind_of(slot);
+    char *report = kind->refusal ? kind->refusal(slot, verdict) : NULL;
+    enum sv_status st =
+        store_import_refused(slot->worker->store, &slot->import.claim, verdict->text, report, err);
+    free(report);
+    return st;
+}
+
 static enum sv_status record_end(struct worker_slot *slot, const struct worker_verdict *verdict,
                                  const char *report, struct sv_error *err)
 {
     struct store *store = slot->worker->store;
     const struct store_import_claim *claim = &slot->import.claim;
-    bool whole = slot->n_artefacts == (kind_of(slot)->artefact ? 1 : 0);
+    bool whole = slot->n_artefacts == 1 || kind_of(slot)->may_be_bare;
     if (verdict->outcome == WORKER_DONE && whole && report) {
         return kind_of(slot)->ready(slot, report, err);
     }
@@ -150,7 +160,7 @@ static enum sv_status record_end(struct worker_slot *slot, const struct worker_v
         return store_import_released(store, claim, slot->given_back_ms, err);
     }
     if (is_refusal(verdict)) {
-        return store_import_refused(store, claim, verdict->text, NULL, err);
+        return record_refusal(slot, verdict, err);
     }
     const char *text = verdict->text[0] ? verdict->text : "the import ended without a result";
     return store_import_crashed(store, claim, text, err);

@@ -28,4 +28,5 @@ static enum sv_status ready(struct worker_slot *slot, const char *report, struct
     return st;
 }
 
-const struct worker_import_kind worker_import_weights = {"weights", "weights", ready};
+const struct worker_import_kind worker_import_weights = {
+    .asset = "weights", .artefact = "weights", .ready = ready};

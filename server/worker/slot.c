@@ -157,13 +157,13 @@ json_t *worker_record_json(const struct wire_record *record)
 
 static void take_failed(struct worker_slot *slot, const struct wire_record *record)
 {
-    json_t *json = worker_record_json(record);
-    const char *class = json_string_value(json_object_get(json, "class"));
-    const char *text = json_string_value(json_object_get(json, "text"));
+    json_decref(slot->failed_record);
+    slot->failed_record = worker_record_json(record);
+    const char *class = json_string_value(json_object_get(slot->failed_record, "class"));
+    const char *text = json_string_value(json_object_get(slot->failed_record, "text"));
     slot->failed = true;
     (void)snprintf(slot->failed_class, sizeof slot->failed_class, "%s", class ? class : "");
     (void)snprintf(slot->failed_text, sizeof slot->failed_text, "%s", text ? text : "");
-    json_decref(json);
 }
 
 static bool take_done(struct worker_slot *slot, const struct wire_record *record)
@@ -314,6 +314,7 @@ static void close_attempt(struct worker_slot *slot)
                   LOG_TEXT("attempt", slot->directory_name));
     }
     worker_pending_deinit(&slot->pending);
+    json_decref(slot->failed_record);
     json_decref(slot->done_record);
     store_memory_clear(&slot->memory);
 }
@@ -371,7 +372,7 @@ static void reset(struct worker_slot *slot)
     slot->checkpoint_missed = false;
     slot->given_back_ms = 0;
     slot->done_outcome[0] = slot->failed_class[0] = slot->failed_text[0] = '\0';
-    slot->done_record = NULL;
+    slot->done_record = slot->failed_record = NULL;
     slot->stored_checkpoint_ms = sv_clock_monotonic_ms();
     memset(slot->parts, 0, sizeof slot->parts);
     slot->n_artefacts = 0;

@@ -152,7 +152,7 @@ struct worker_slot {
     char done_outcome[16];
     char failed_class[32], failed_text[320];
     bool failed;
-    json_t *done_record;
+    json_t *done_record, *failed_record;
     int64_t committed_ms, stored_checkpoint_ms;
     struct worker_pending pending;
     struct worker_part parts[WORKER_PARTS];

@@ -93,11 +93,11 @@ def test_what_cannot_be_answered(daemon, dataset, judged):
 
     refused(404, "not_found", path=f"/v1/trials/{UNKNOWN_ID}/predict")
     refused(415, "unsupported_media_type", media="image/gif")
-    refused(422, "invalid_field", b"this is no picture")
-    refused(422, "invalid_field", grey[:-20])
-    refused(422, "invalid_field", b"")
-    refused(422, "invalid_field", png(np.zeros((12, 12, 3), np.uint8)))  # colours for a grey network
-    assert "takes pictures" in refused(422, "invalid_field", b'{"sequence": [[1]]}', "application/json")
+    refused(422, "invalid_picture", b"this is no picture")
+    refused(422, "invalid_picture", grey[:-20])
+    refused(422, "invalid_picture", b"")
+    assert "grey" in refused(422, "wrong_input", png(np.zeros((12, 12, 3), np.uint8)))
+    assert "takes pictures" in refused(422, "wrong_input", b'{"sequence": [[1]]}', "application/json")
     refused(413, "too_large", b"x" * ((32 << 20) + 1))
     daemon.refused("GET", f"/v1/predictions/{UNKNOWN_ID}", 404, "not_found")
     job = daemon.submit(long_job(dataset))
@@ -139,7 +139,7 @@ def engines(daemon, tmp_path_factory):
     directory = tmp_path_factory.mktemp("engines")
     subprocess.run([assay.BINARY, "simulate", "turbofan", str(directory), "--engines", "6", "--seed", "9"], check=True)
     files = {name: (directory / name).read_bytes() for name in ("train_FD.txt", "test_FD.txt", "RUL_FD.txt")}
-    made = make(daemon, "asked engines", files, layout="cmapss")
+    made = make(daemon, f"asked {directory.name}", files, layout="cmapss")
     job = daemon.post("/v1/jobs", {"kind": "sequence_regression", "dataset": made["id"], **SMALL,
                                    "data": {"target_scaling": "z_score", "rul_threshold": 100}})
     [trial] = daemon.wait_job(job["id"])
@@ -172,18 +172,22 @@ def test_sequences_that_do_not_fit(daemon, engines, judged):
     url = f"/v1/trials/{trial['id']}/predict"
     names = [c["name"] for c in made["report"]["inputs"]]
 
-    def refused(body, code="invalid_field"):
+    def refused(body, pointer, code="invalid_field", status=422):
         text = body if isinstance(body, (str, bytes)) else json.dumps(body)
-        return daemon.refused("POST", url, 422, code, data=text, headers={"Content-Type": "application/json"})["detail"]
+        return daemon.refused("POST", url, status, code, pointer, data=text,
+                              headers={"Content-Type": "application/json"})["detail"]
 
     few = steps[0][:2].tolist()
-    assert "step 2 has 1 numbers, not 24" in refused({"sequence": [few[0], [1.0]], "columns": names})
-    assert "there is no column" in refused({"sequence": [[1.0]], "columns": ["a"]})
-    assert "is not a number" in refused({"sequence": [["x"] * len(names)], "columns": names})
-    assert "unknown field" in refused({"sequence": few, "colums": names})
-    for wrong in ("{", "[]", "{}", '{"sequence": []}', '{"sequence": [[]]}', '{"sequence": 3}', "[" * 100):
-        refused(wrong)
-    problem = daemon.refused("POST", url, 422, "invalid_field", data=png(np.zeros((12, 12), np.uint8)),
+    assert "step 2 has 1 numbers, not 24" in refused({"sequence": [few[0], [1.0]], "columns": names}, "/sequence/1")
+    assert "there is no column" in refused({"sequence": [[1.0]], "columns": ["a"]}, "/columns")
+    assert "is not a number" in refused({"sequence": [["x"] * len(names)], "columns": names}, "/sequence/0")
+    assert "unknown field" in refused({"sequence": few, "colums": names}, "/colums", "unknown_field")
+    for wrong, pointer in (("{}", "/sequence"), ('{"sequence": []}', "/sequence"), ('{"sequence": [[]]}', "/sequence/0"),
+                           ('{"sequence": 3}', "/sequence")):
+        refused(wrong, pointer)
+    for wrong in ("{", "[" * 100):
+        refused(wrong, None, "invalid_json", 400)
+    problem = daemon.refused("POST", url, 422, "wrong_input", data=png(np.zeros((12, 12), np.uint8)),
                              headers={"Content-Type": "image/png"})
     assert "takes sequences" in problem["detail"]
     daemon.refused("POST", "/v1/jobs", 422, "not_supported", "/explain",

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A question to a trained network, whatever is asked: what the start record of a prediction says,
+ * and the network it is put to (question.c).
+ *
+ * Whoever asks waits for the answer, so a refusal has a code of the service's list of errors beside
+ * its text: question_refuse.
+ */
+#ifndef TRIAL_QUESTION_INTERNAL_H
+#define TRIAL_QUESTION_INTERNAL_H
+
+#include "core/image/image.h"
+#include "server/base/error.h"
+#include "server/trial/import_internal.h"
+
+#define QUESTION_BODY_MAX ((size_t)64 << 20)
+
+/* Destroyed in reverse. */
+struct question {
+    struct trial_link *link;
+    const json_t *detail;  /* of the network's artefact */
+    const json_t *explain; /* {options, class, picture}; NULL: what does the network say? */
+    const char *media_type;
+    struct trial_spec spec;
+    enum nn_isa isa;
+    const char *network_path;
+    struct nn_memory *memory;
+    struct nn_description *description;
+    struct nn_network *network;
+    uint8_t *body;
+    size_t size;
+};
+
+/* question comes zeroed; to be ended after a failure too. */
+NN_MUST_CHECK enum nn_status question_open(struct question *q, const json_t *start,
+                                           const struct nn_import_file *files, size_t n,
+                                           struct nn_error *err);
+void question_deinit(struct question *q);
+
+/* Gives the refusal that status is, if it is one, its code; returns status. */
+enum nn_status question_refuse(const struct question *q, enum sv_status code,
+                               enum nn_status status);
+
+/* rows: of sequences; else 0. */
+NN_MUST_CHECK enum nn_status question_load_network(struct question *q,
+                                                   const struct nn_network_bind *bind, size_t rows,
+                                                   struct nn_error *err);
+
+/* The posted picture as the import of the data set would have made it, and the bind for it. Refused
+ * where the network takes sequences. out_image is to be ended by nn_image_deinit. */
+NN_MUST_CHECK enum nn_status question_fit_picture(struct question *q,
+                                                  struct nn_network_bind *out_bind,
+                                                  struct nn_image *out_image, struct nn_error *err);
+
+/* {predicted, probability, classes: [{name, probability, score}]}, a number for each class of the
+ * detail. */
+json_t *question_encode_classes(const struct question *q, const nn_real *scores,
+                                const nn_real *probabilities);
+
+/* Maps or activations of the posted picture: answers with {predicted, probability, classes,
+ * pictures, arrays} and leaves their file as an artefact (explained_internal.h). */
+NN_MUST_CHECK enum nn_status question_explain(struct question *q, json_t **out_report,
+                                              struct nn_error *err);
+
+#endif
