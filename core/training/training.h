@@ -200,10 +200,8 @@ struct nn_sequence_predictions {
 struct nn_part_result {
     bool present;
     struct nn_evaluation evaluation;
-    struct nn_prediction
-        *predictions;     /* [evaluation.samples] in order of the part */
-    float *probabilities; /* [samples, classes] likewise; NULL unless the setup keeps them, and
-                             for train */
+    struct nn_prediction *predictions; /* [evaluation.samples] in order of the part */
+    float *probabilities; /* [samples, classes] likewise; NULL for train and unless kept */
     struct nn_regression_evaluation regression;
     struct nn_sequence_predictions sequences; /* empty for train */
 };

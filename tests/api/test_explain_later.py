@@ -5,8 +5,9 @@ import json
 
 import numpy as np
 import pytest
-from conftest import UNKNOWN_ID, long_job, png, spec
+from conftest import UNKNOWN_ID, long_job, spec
 from PIL import Image
+from pictures import png
 from test_explanations import MAP, NETWORK, SIDE, enlarge, evaluate, png_of
 from test_predict import engines  # noqa: F401 (a fixture)
 
