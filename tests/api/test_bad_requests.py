@@ -15,7 +15,9 @@ DEEP = "[" * 2049 + "]" * 2049
 # are. ? before a name: a parameter, else a pointer; None: nothing to say.
 ROWS = [
     # Addresses and methods.
-    ("GET", "/", None, {}, 404, "not_found", None),
+    ("GET", "/nowhere", None, {}, 404, "not_found", None),
+    ("GET", "/page/nothing.js", None, {}, 404, "not_found", None),
+    ("POST", "/page/app.js", {}, {}, 405, "method_not_allowed", None),
     ("GET", "/v1", None, {}, 404, "not_found", None),
     ("GET", "/v1/jobs/", None, {}, 404, "not_found", None),
     ("GET", "/v1/jobs/123", None, {}, 404, "not_found", None),
