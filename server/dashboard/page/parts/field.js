@@ -20,6 +20,7 @@ export function field(text, control, hint = null) {
 }
 
 /**
+ * A select; what it holds is told by its event `change`.
  * @param {(string|[string, string])[]} choices values, or pairs of value and text
  * @param {Object} attributes
  * @returns {HTMLSelectElement}

@@ -3,7 +3,7 @@
  * @param {function(AbortSignal): Promise} work
  * @param {number} milliseconds
  * @param {AbortSignal} signal of the view: aborted, nothing runs any more
- * @returns {function()} asks for the work
+ * @returns {function(number=)} asks for the work, after so many milliseconds when it is told
  */
 export function later(work, milliseconds, signal) {
   let timer = null;
@@ -12,11 +12,11 @@ export function later(work, milliseconds, signal) {
     clearTimeout(timer);
     running.abort(signal.reason);
   });
-  return () => {
+  return (delay = milliseconds) => {
     clearTimeout(timer);
     running.abort(new DOMException('newer work', 'AbortError'));
     running = new AbortController();
     const {signal: own} = running;
-    timer = setTimeout(() => signal.aborted || work(own), milliseconds);
+    timer = setTimeout(() => signal.aborted || work(own), delay);
   };
 }

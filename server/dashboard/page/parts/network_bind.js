@@ -26,7 +26,7 @@ export function networkBind(template, datasets, chosen, onChange) {
   const given = h('div', {class: 'form-grid narrow'});
   const none = isImages ? 'sizes given here' : 'none: sizes are not known';
   const set = choice([['', none], ...datasets.map(({id, name}) => [id, name])], {
-    name: 'dataset', 'data-test': 'bind-dataset', value: chosen ?? '', on: {input: () => { show(); onChange(); }},
+    name: 'dataset', 'data-test': 'bind-dataset', value: chosen ?? '', on: {change: () => { show(); onChange(); }},
   });
   const input = (name, label) => whole(name, sizes[name], label, (event) => {
     sizes[name] = event.target.valueAsNumber;

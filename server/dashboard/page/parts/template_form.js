@@ -41,6 +41,6 @@ export function templateForm(parameters, values, onChange) {
   const controls = parameters.map((parameter) => [parameter, controlOf(parameter, values[parameter.name])]);
   const tell = () => onChange(Object.fromEntries(controls
     .map(([parameter, control]) => [parameter.name, read(parameter, control)]).filter(([, value]) => value !== undefined)));
-  return h('div', {class: 'form-grid', on: {input: tell}, 'data-test': 'parameters'},
+  return h('div', {class: 'form-grid', on: {input: tell, change: tell}, 'data-test': 'parameters'},
     controls.map(([parameter, control]) => field(parameter.name.replaceAll('_', ' '), control, parameter.text)));
 }

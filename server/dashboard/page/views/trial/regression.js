@@ -76,7 +76,7 @@ export const tab = {
       const show = (part) => replace(content, partView(trial.id, found.find((one) => one.part === part) ?? found[0], scope));
       const parts = choice(found.map(({part, sample_count: n}) => [part, `${part}, ${count(n)} sequences`]), {
         'aria-label': 'Part', 'data-test': 'part', value: scope.query.get('part') ?? found[0].part,
-        on: {input: () => { scope.setQuery({part: parts.value, sequence: null}); show(parts.value); }},
+        on: {change: () => { scope.setQuery({part: parts.value, sequence: null}); show(parts.value); }},
       });
       replace(body, h('div', {class: 'row'}, parts), content);
       show(parts.value);
