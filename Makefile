@@ -142,6 +142,8 @@ api: all                       ## black-box tests against a real daemon and a re
 	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST) tests/api
 api-bad: all                   ## hostile requests only
 	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST) tests/api/test_bad_requests.py tests/api/test_http_matrix.py
+browser: all                   ## the page in Debian's Chromium; pictures of it in build/browser/
+	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST) tests/browser
 chaos: all                     ## kills and outages at random moments, then the invariants (long)
 	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTHON) tests/chaos/chaos.py
 chaos-short: all               ## two kills of each kind
@@ -186,7 +188,7 @@ clean:                         ## remove build/
 help:                          ## this list
 	@sed -n 's/^\([a-z][a-z0-9_. -]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
 FORCE:
-.PHONY: all deps deps-test run demo test unit unit-server asan tsan f64 cov api api-bad chaos chaos-short accept \
+.PHONY: all deps deps-test run demo test unit unit-server asan tsan f64 cov api api-bad browser chaos chaos-short accept \
         mutants lint tidy analyze print-cppflags fuzz fuzz-short fmt clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

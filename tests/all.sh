@@ -46,6 +46,7 @@ suite lint tests/lint/run.sh
 suite unit make -j"$(nproc)" unit
 suite f64 make -j"$(nproc)" MODE=f64 unit
 suite api make api
+suite browser make browser
 suite chaos-short make chaos-short
 suite fuzz-short make fuzz-short
 suite asan make -j"$(nproc)" MODE=asan unit

@@ -14,12 +14,10 @@ static const struct nn_training_options *options_of(const struct nn_training_sta
     return &state->setup->options;
 }
 
-/* Adds the time since `since` to a kind and returns the clock. */
-static double spent(struct nn_training_state *state, enum nn_time_kind kind, double since)
+/* Adds the time since `since` to a kind. */
+static void spent(struct nn_training_state *state, enum nn_time_kind kind, double since)
 {
-    double now = nn_now(state);
-    state->clock.seconds[kind] += now - since;
-    return now;
+    state->clock.seconds[kind] += nn_now(state) - since;
 }
 
 /* --- one step --------------------------------------------------------------------------------- */
@@ -30,12 +28,11 @@ static struct nn_feed_loss forward_loss(struct nn_training_state *state,
     const struct nn_feed_kind *feed = state->feed->kind;
     const struct nn_step step = {
         .seed = state->setup->seed, .epoch = batch->epoch, .first_sample = batch->first};
-    double since = nn_now(state);
     feed->load(state->feed);
     nn_network_forward(state->network, batch->count, NN_PHASE_TRAINING, &step);
-    since = spent(state, NN_TIME_NETWORK, since);
+    double since = nn_now(state);
     struct nn_feed_loss result = feed->loss(state->feed);
-    (void)spent(state, NN_TIME_LOSS, since);
+    spent(state, NN_TIME_LOSS, since);
     return result;
 }
 
@@ -45,10 +42,11 @@ static double backward_update(struct nn_training_state *state, const struct nn_f
 {
     double since = nn_now(state);
     nn_network_zero_grads(state->network);
+    spent(state, NN_TIME_SOLVER, since);
     nn_network_backward(state->network, batch->count);
-    since = spent(state, NN_TIME_NETWORK, since);
+    since = nn_now(state);
     double norm = nn_solver_step(state->solver, rate);
-    (void)spent(state, NN_TIME_SOLVER, since);
+    spent(state, NN_TIME_SOLVER, since);
     return norm;
 }
 
@@ -131,7 +129,7 @@ static enum nn_status validate(struct nn_training_state *state, struct nn_error 
     enum nn_status status =
         nn_state_evaluate(state, &state->setup->parts[NN_PART_VALIDATION], "validating", NULL, err);
     nn_network_set_clock(state->network, state->time, state->time_ctx);
-    (void)spent(state, NN_TIME_VALIDATION, since);
+    spent(state, NN_TIME_VALIDATION, since);
     if (status != NN_OK) {
         return status;
     }
@@ -235,18 +233,26 @@ static bool goes_on(struct nn_training_state *state)
     return nn_control_poll(state) == NN_CONTINUE;
 }
 
+static void step_spent(struct nn_training_state *state, double seconds)
+{
+    state->clock.epoch_seconds += seconds;
+    state->clock.step_seconds += seconds;
+    state->clock.steps++;
+}
+
 static enum nn_status steps(struct nn_training_state *state, struct nn_error *err)
 {
     enum nn_status status = NN_OK;
     while (status == NN_OK && goes_on(state)) {
         struct nn_feed_batch batch;
+        nn_profile_step(state);
         double since = nn_now(state);
         if (!state->feed->kind->next(state->feed, &batch)) {
             return nn_fail(err, NN_ERR_INTERNAL, "the feed ended before the last step");
         }
-        (void)spent(state, NN_TIME_LOADER, since);
+        spent(state, NN_TIME_LOADER, since);
         step_run(state, &batch);
-        state->clock.epoch_seconds += nn_now(state) - since;
+        step_spent(state, nn_now(state) - since);
         if (state->diverged_step == 0) {
             status = between_steps(state, err);
         }
@@ -268,10 +274,8 @@ enum nn_status nn_state_train(struct nn_training_state *state, struct nn_error *
     if (status != NN_OK) {
         return status;
     }
-    double since = nn_now(state);
     nn_network_set_clock(state->network, state->time, state->time_ctx);
     status = steps(state, err);
     nn_network_set_clock(state->network, NULL, NULL);
-    state->clock.loop = nn_now(state) - since;
     return status;
 }

@@ -1,72 +1,103 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the time of the loop went: self time on one level, so that the rows add up to the whole.
- * The network's share is split by its own clock, per operator and direction.
+ * Where the time of a step went. The passes are counted by the network's own clock, per operator
+ * and direction; what is left of the step after all that is named is `other`.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/training/state_internal.h"
 
-struct profile {
-    struct nn_training_profile_row *rows;
-    size_t count;
-};
+/* So many rows beside those of the network: loss, update, data_wait, other. */
+enum { BESIDE = 4 };
 
-/* Adds to the row of (kind, direction); rows are few, so a walk will do. */
-static void row_add(struct profile *profile, const char *kind, const char *direction,
-                    double seconds)
+void nn_profile_step(struct nn_training_state *state)
 {
-    size_t i = 0;
-    while (i < profile->count && (strcmp(profile->rows[i].kind, kind) != 0 ||
-                                  strcmp(profile->rows[i].direction, direction) != 0)) {
-        i++;
+    struct nn_training_clock *clock = &state->clock;
+    if (clock->warm || clock->steps < NN_PROFILE_WARM_UP) {
+        return;
     }
-    struct nn_training_profile_row *row = &profile->rows[i];
-    if (i == profile->count) {
-        (void)snprintf(row->kind, sizeof row->kind, "%s", kind);
-        row->direction = direction;
-        profile->count++;
-    }
-    row->seconds += seconds;
+    clock->warm = true;
+    clock->steps = 0;
+    clock->step_seconds = 0;
+    clock->seconds[NN_TIME_LOADER] = clock->seconds[NN_TIME_LOSS] = 0;
+    clock->seconds[NN_TIME_SOLVER] = 0;
+    nn_network_profile_reset(state->network);
 }
 
-/* Returns the seconds it could attribute. */
-static double network_rows(const struct nn_network *network, struct profile *profile)
+/* Takes layers; false when it is NULL: out of memory. */
+static bool add_take(struct nn_training_profile *profile, char *layers, const char *operator_name,
+                     const char *phase, double seconds)
 {
-    double sum = 0;
-    for (size_t i = 0; i < nn_network_profile_count(network); i++) {
-        struct nn_profile_row row = nn_network_profile(network, i);
-        row_add(profile, row.operator_name, "forward", row.forward_seconds);
-        row_add(profile, row.operator_name, "backward", row.backward_seconds);
-        sum += row.forward_seconds + row.backward_seconds;
+    if (!layers) {
+        return false;
     }
-    return sum;
+    profile->items[profile->count++] =
+        (struct nn_profile_item){layers, operator_name, phase, seconds};
+    return true;
+}
+
+static bool add_layers(const struct nn_network *network, struct nn_training_profile *profile)
+{
+    bool added = true;
+    for (size_t i = 0; added && i < nn_network_profile_count(network); i++) {
+        struct nn_profile_row row = nn_network_profile(network, i);
+        if (row.forward_calls > 0) {
+            added = add_take(profile, strdup(row.layers), row.operator_name, "forward",
+                             row.forward_seconds);
+        }
+        if (added && row.backward_calls > 0) {
+            added = add_take(profile, strdup(row.layers), row.operator_name, "backward",
+                             row.backward_seconds);
+        }
+    }
+    return added;
+}
+
+static bool add_beside(const struct nn_training_state *state, struct nn_training_profile *profile)
+{
+    const double *seconds = state->clock.seconds;
+    enum nn_solver_kind solver = (enum nn_solver_kind)state->setup->options.solver.kind;
+    bool added =
+        add_take(profile, strdup(""), "loss", "loss", seconds[NN_TIME_LOSS]) &&
+        add_take(profile, strdup(""), nn_solver_name(solver), "update", seconds[NN_TIME_SOLVER]) &&
+        add_take(profile, strdup(""), "loader", "data_wait", seconds[NN_TIME_LOADER]);
+    double rest = profile->seconds;
+    for (size_t i = 0; i < profile->count; i++) {
+        rest -= profile->items[i].seconds;
+    }
+    return added && add_take(profile, strdup(""), "other", "other", rest > 0 ? rest : 0);
 }
 
 enum nn_status nn_profile_fill(const struct nn_training_state *state,
-                               struct nn_training_result *result)
+                               struct nn_training_profile *out)
 {
-    static const char *const KINDS[NN_TIME_COUNT] = {
-        [NN_TIME_LOADER] = "loader",         [NN_TIME_LOSS] = "loss",
-        [NN_TIME_SOLVER] = "solver",         [NN_TIME_VALIDATION] = "validation",
-        [NN_TIME_CHECKPOINT] = "checkpoint",
+    const struct nn_training_clock *clock = &state->clock;
+    struct nn_training_profile profile = {
+        .steps = clock->steps,
+        .seconds = clock->step_seconds,
+        .validation_seconds = clock->seconds[NN_TIME_VALIDATION],
+        .checkpoint_seconds = clock->seconds[NN_TIME_CHECKPOINT],
     };
-    size_t capacity = 2 * nn_network_profile_count(state->network) + NN_TIME_COUNT + 1;
-    struct profile profile = {.rows = calloc(capacity, sizeof *profile.rows)};
-    if (!profile.rows) {
+    if (clock->steps == 0) {
+        *out = profile;
+        return NN_OK;
+    }
+    profile.items =
+        calloc(2 * nn_network_profile_count(state->network) + BESIDE, sizeof *profile.items);
+    if (!profile.items || !add_layers(state->network, &profile) || !add_beside(state, &profile)) {
+        nn_profile_deinit(&profile);
         return NN_ERR_MEMORY;
     }
-    double rest = state->clock.loop - network_rows(state->network, &profile);
-    for (int i = 0; i < NN_TIME_COUNT; i++) {
-        if (KINDS[i]) {
-            row_add(&profile, KINDS[i], "", state->clock.seconds[i]);
-            rest -= state->clock.seconds[i];
-        }
-    }
-    row_add(&profile, "other", "", rest > 0 ? rest : 0);
-    result->profile = profile.rows;
-    result->profile_count = profile.count;
+    *out = profile;
     return NN_OK;
+}
+
+void nn_profile_deinit(struct nn_training_profile *profile)
+{
+    for (size_t i = 0; i < profile->count; i++) {
+        free(profile->items[i].layers);
+    }
+    free(profile->items);
+    *profile = (struct nn_training_profile){0};
 }

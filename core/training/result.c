@@ -30,7 +30,7 @@ void nn_training_result_destroy(struct nn_training_result *result)
     }
     parts_deinit(result);
     json_decref(result->summaries);
-    free(result->profile);
+    nn_profile_deinit(&result->profile);
     free(result);
 }
 
@@ -155,7 +155,7 @@ static enum nn_status figures_fill(struct nn_training_state *state,
     result->plan_bytes = state->setup->memory ? nn_memory_used(state->setup->memory) : 0;
     result->loader_stall_seconds = state->feed->kind->stall_seconds(state->feed);
     result->summaries = nn_points_summaries(&state->log);
-    return result->summaries ? nn_profile_fill(state, result) : NN_ERR_MEMORY;
+    return result->summaries ? nn_profile_fill(state, &result->profile) : NN_ERR_MEMORY;
 }
 
 enum nn_status nn_state_finish(struct nn_training_state *state, enum nn_training_outcome outcome,

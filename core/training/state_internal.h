@@ -41,10 +41,10 @@ struct nn_position {
     uint64_t has_kept;   /* 0 or 1 */
 };
 
-/* Seconds of the loop by what they went to. */
+/* Seconds of the loop by what they went to. Those of the network's passes are counted by its own
+ * profile. */
 enum nn_time_kind {
     NN_TIME_LOADER,
-    NN_TIME_NETWORK, /* split further by the network's own profile */
     NN_TIME_LOSS,
     NN_TIME_SOLVER,
     NN_TIME_VALIDATION,
@@ -55,7 +55,9 @@ enum nn_time_kind {
 struct nn_training_clock {
     double begin; /* of the run */
     double seconds[NN_TIME_COUNT];
-    double loop;          /* whole loop */
+    uint64_t steps; /* that were measured, and their seconds */
+    double step_seconds;
+    bool warm;            /* these are not the first ones of the run any more */
     double epoch_seconds; /* training time of the epoch so far, validations left out */
     uint64_t epoch_images;
     double stall_seen;        /* of the loader, up to the last epoch's end */
@@ -145,7 +147,11 @@ NN_MUST_CHECK enum nn_status nn_state_finish(struct nn_training_state *state,
                                              struct nn_training_result **out, struct nn_error *err);
 
 /* --- profile.c --- */
+
+/* Before a step: forgets those that only warmed up. */
+void nn_profile_step(struct nn_training_state *state);
 NN_MUST_CHECK enum nn_status nn_profile_fill(const struct nn_training_state *state,
-                                             struct nn_training_result *result);
+                                             struct nn_training_profile *out);
+void nn_profile_deinit(struct nn_training_profile *profile);
 
 #endif

@@ -24,6 +24,7 @@
 #include "core/metrics/regression.h"
 #include "core/network/network.h"
 #include "core/solvers/solvers.h"
+#include "core/training/profile.h"
 
 enum nn_batch_norm_statistics { NN_BATCH_NORM_MOVING, NN_BATCH_NORM_POPULATION };
 enum nn_output_network { NN_OUTPUT_LAST, NN_OUTPUT_BEST_VALIDATION_LOSS };
@@ -206,13 +207,6 @@ struct nn_part_result {
     struct nn_sequence_predictions sequences; /* empty for train */
 };
 
-struct nn_training_profile_row {
-    char kind[48];         /* operator of the network, or "loader", "loss", "solver",
-                              "validation", "checkpoint", "other" */
-    const char *direction; /* "forward", "backward" or "" */
-    double seconds;        /* self time, one level: rows add up to the time of the loop */
-};
-
 struct nn_training_result {
     struct nn_memory *memory; /* the setup's, where predictions lie: it must outlive the result */
     enum nn_training_outcome outcome;
@@ -225,8 +219,7 @@ struct nn_training_result {
     struct nn_part_result parts[NN_PART_COUNT]; /* of the output network; none when paused */
     char network_path[256];                     /* safetensors; "" when paused */
     json_t *summaries;                          /* as in nn_checkpoint_notice */
-    struct nn_training_profile_row *profile;
-    size_t profile_count;
+    struct nn_training_profile profile;
     double seconds; /* of this call */
     double loader_stall_seconds;
     size_t plan_bytes;

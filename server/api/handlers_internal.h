@@ -87,6 +87,7 @@ API_HANDLER(api_trials_confusion_csv);
 API_HANDLER(api_trials_predictions);
 API_HANDLER(api_trials_regression);
 API_HANDLER(api_trials_log);
+API_HANDLER(api_trials_profile);
 API_HANDLER(api_trials_network);
 API_HANDLER(api_trials_explanations);
 API_HANDLER(api_trials_explanation);

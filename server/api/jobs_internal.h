@@ -30,6 +30,14 @@ const char **api_labels(const json_t *labels, size_t *out_count);
 struct store_failed_metric_list;
 json_t *api_warnings_encode(const struct store_failed_metric_list *failed, const char *trial_id);
 
+/* The members of a trial as JSON that a query may pick. */
+#define API_TRIAL_FIELDS                                                                           \
+    "id", "number", "job", "dataset", "index", "parameters", "seed", "state", "explanation",       \
+        "requested", "held", "discarded", "notes", "labels", "step", "total_steps", "epoch",       \
+        "phase", "checkpoint_step", "attempt", "max_attempts", "headline_metric",                  \
+        "headline_value", "error", "seconds", "hash", "created_at", "queued_at", "started_at",     \
+        "finished_at", "progress_at"
+
 /* A trial as JSON without documents. */
 json_t *api_trial_encode(const struct store_trial *trial);
 

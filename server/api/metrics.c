@@ -75,7 +75,7 @@ static json_t *encode_list(const char *trial_id, const struct store_series_list 
 }
 
 struct metrics_query {
-    int64_t wait, after_step, max_points;
+    int64_t wait, after_step, to_step, max_points;
     struct http_list names;
 };
 
@@ -83,6 +83,7 @@ struct metrics_query {
 static const struct http_param PARAMS[] = {
     HTTP_PARAM_ROW_WAIT(struct metrics_query, wait),
     {"after_step", HTTP_PARAM_INT, QUERY(after_step), -1, INT64_MAX, NULL},
+    {"to_step", HTTP_PARAM_INT, QUERY(to_step), 1, INT64_MAX, NULL},
     {"max_points", HTTP_PARAM_INT, QUERY(max_points), POINTS_MIN, POINTS_MAX, NULL},
     {"names", HTTP_PARAM_LIST, QUERY(names), 0, NAMES_MAX, NULL},
 };
@@ -123,6 +124,7 @@ enum sv_status api_trials_metrics(void *state, const struct http_request *req,
     struct store_series_query series = {.metrics = query.names.count ? query.names.items : NULL,
                                         .n_metrics = query.names.count,
                                         .after_step = query.after_step,
+                                        .to_step = query.to_step,
                                         .max_points = (size_t)query.max_points};
     api_scope(req, &scope);
     st = store_series_read(ctx->store, &scope, id, &series, &memory, &list, err);

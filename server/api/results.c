@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * /v1/jobs/{id}/results: one row a trial, and one row a setting with mean and 95 % interval over
- * its seeds; as JSON and CSV.
+ * its seeds; as JSON, whole or in pages of either, and as CSV.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -67,7 +67,14 @@ static json_t *encode_group(const struct results *results, const struct results_
                      (json_int_t)group->count, "metrics", metrics);
 }
 
-static json_t *encode(const struct results *results)
+/* Which rows of a table an answer shows. */
+struct window {
+    size_t n_items, first_group, n_groups;
+    const struct http_list *fields; /* of items */
+    const char *next;               /* cursor; NULL: none */
+};
+
+static json_t *encode(const struct results *results, const struct window *window)
 {
     json_t *columns = json_array(), *items = json_array(), *groups = json_array();
     json_t *custom = json_array();
@@ -77,15 +84,18 @@ static json_t *encode(const struct results *results)
             custom = api_append_take(custom, json_string(results->columns[i].name));
         }
     }
-    for (size_t i = 0; i < results->n; i++) {
+    for (size_t i = 0; i < window->n_items; i++) {
         items = api_append_take(items, encode_trial(results, &results->rows[i]));
     }
-    for (size_t i = 0; i < results->n_groups; i++) {
-        groups = api_append_take(groups, encode_group(results, &results->groups[i]));
+    for (size_t i = 0; i < window->n_groups; i++) {
+        const struct results_group *group = &results->groups[window->first_group + i];
+        groups = api_append_take(groups, encode_group(results, group));
     }
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "job", results->job.id, "headline_metric",
+    return json_pack("{s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:s?}", "job", results->job.id,
+                     "revision", (json_int_t)results->job.revision, "headline_metric",
                      results->job.headline_metric, "metrics", columns, "custom_metrics", custom,
-                     "items", items, "groups", groups);
+                     "items", api_picked_take(items, window->fields), "groups", groups,
+                     "next_cursor", window->next);
 }
 
 /* ---------------------------------------------------------------------------------------- CSV */
@@ -235,56 +245,129 @@ static const enum store_trial_sort SORT_OF[] = {STORE_TRIALS_BY_INDEX, STORE_TRI
 static const char *const DISCARDED[] = {"false", "true", "any", NULL};
 static const int DISCARDED_OF[] = {0, 1, -1};
 static const char *const OVER[] = {"trials", "seeds", NULL};
+enum { OVER_TRIALS, OVER_SEEDS };
+static const char *const FIELDS[] = {API_TRIAL_FIELDS, "metrics", "training_loss", "warnings",
+                                     NULL};
 
 struct results_query {
-    int64_t wait;
+    struct api_list_query list; /* limit 0: the whole table */
+    int64_t changed_since;
     int sort, discarded, over;
 };
 #define QUERY(member) offsetof(struct results_query, member)
 static const struct http_param PARAMS[] = {
-    HTTP_PARAM_ROW_WAIT(struct results_query, wait),
+    API_LIST_ROWS(FIELDS),
+    API_LIST_ROW_WAIT,
     {"sort", HTTP_PARAM_CHOICE, QUERY(sort), 0, 0, SORTS},
     {"discarded", HTTP_PARAM_CHOICE, QUERY(discarded), 0, 0, DISCARDED},
     {"over", HTTP_PARAM_CHOICE, QUERY(over), 0, 0, OVER},
+    {"changed_since", HTTP_PARAM_INT, QUERY(changed_since), 0, INT64_MAX, NULL},
 };
+
+/* A table as CSV is whole, and so are its groups: they count all their trials. */
+static enum sv_status check(const struct results_query *query, bool as_csv, struct sv_error *err)
+{
+    bool paged = query->list.limit > 0;
+    const char *wrong = paged && as_csv                                       ? "limit"
+                        : query->list.cursor && !paged                        ? "cursor"
+                        : query->list.fields.count && as_csv                  ? "fields"
+                        : query->changed_since && (!paged || query->over > 0) ? "changed_since"
+                                                                              : NULL;
+    return wrong ? sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, wrong,
+                                     "only for pages of JSON (`limit`), changed_since of trials")
+                 : SV_OK;
+}
+
+/* Where the page of groups begins: cursors of groups are their places. */
+static enum sv_status find_window(const struct http_request *req, const struct results *results,
+                                  const struct results_query *query, const struct api_page *page,
+                                  struct window *out_window, struct sv_error *err)
+{
+    *out_window = (struct window){.fields = &query->list.fields};
+    if (query->list.limit == 0 || query->over != OVER_SEEDS) {
+        out_window->n_items = results->n;
+        out_window->n_groups = query->list.limit == 0 ? results->n_groups : 0;
+        out_window->next = api_page_next(req, page, results->next);
+        return SV_OK;
+    }
+    char *end = NULL;
+    const char *cursor = page->store.cursor ? page->store.cursor : "0";
+    unsigned long long first = strtoull(cursor, &end, 10);
+    if (*end || first > results->n_groups) {
+        return sv_fail_parameter(err, SV_ERR_INVALID_PARAMETER, "cursor", "the cursor is damaged");
+    }
+    size_t left = results->n_groups - (size_t)first;
+    out_window->first_group = (size_t)first;
+    out_window->n_groups = left < page->store.limit ? left : page->store.limit;
+    if (out_window->n_groups < left) {
+        const char *next = http_request_printf(req, "%llu", first + out_window->n_groups);
+        out_window->next = api_page_next(req, page, next);
+    }
+    return SV_OK;
+}
+
+static char *write_csv(const struct results *results, int over, size_t *out_size)
+{
+    return over == OVER_SEEDS ? write_groups(results, out_size) : write_trials(results, out_size);
+}
+
+/* Reads and answers. */
+static enum sv_status answer_read(struct api_ctx *ctx, const struct http_request *req,
+                                  struct http_response *resp, const struct results_query *query,
+                                  const struct api_page *page, const struct api_poll *poll,
+                                  bool as_csv, struct sv_error *err)
+{
+    struct results results;
+    struct window window;
+    size_t size = 0;
+    const char *id = http_path(req, "id");
+    bool pages_rows = query->list.limit > 0 && query->over != OVER_SEEDS;
+    struct results_ask ask = {.filter = {.job_id = id,
+                                         .sort = SORT_OF[query->sort],
+                                         .discarded = DISCARDED_OF[query->discarded],
+                                         .changed_since = query->changed_since},
+                              .page = pages_rows ? &page->store : NULL};
+    enum sv_status st = results_read(ctx, req, &ask, &results, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    int64_t revision = results.job.revision;
+    if (as_csv) {
+        char *text = write_csv(&results, query->over, &size);
+        st = text ? api_poll_end_bytes_take(ctx, req, resp, poll, id, revision, API_CSV, text, size,
+                                            err)
+                  : api_no_memory(err);
+    } else {
+        st = find_window(req, &results, query, page, &window, err);
+        st = st == SV_OK ? api_poll_end_take(ctx, req, resp, poll, id, revision,
+                                             encode(&results, &window), err)
+                         : st;
+    }
+    results_clear(&results);
+    return st;
+}
 
 static enum sv_status answer(void *state, const struct http_request *req,
                              struct http_response *resp, bool as_csv, struct sv_error *err)
 {
     struct api_ctx *ctx = state;
     struct results_query query = {0};
-    struct results results;
+    struct api_params params = {PARAMS, API_COUNT(PARAMS), &query};
+    struct api_page page;
     struct api_poll poll;
     bool done = false;
     const char *id = http_path(req, "id");
     enum sv_status st = http_query_decode(req, PARAMS, API_COUNT(PARAMS), &query, err);
+    st = st == SV_OK ? check(&query, as_csv, err) : st;
+    st = st == SV_OK ? api_page_open(&params, query.list.limit, query.list.cursor, &page, err) : st;
     if (as_csv) {
         http_response_filename(resp, "results.csv"); /* of an answer kept, too */
     }
     if (st == SV_OK) {
-        st = api_poll_begin(ctx, req, resp, id, query.wait, &poll, &done, err);
+        st = api_poll_begin(ctx, req, resp, id, query.list.wait, &poll, &done, err);
     }
-    if (st != SV_OK || done) {
-        return st;
-    }
-    st = results_read(ctx, req, id, SORT_OF[query.sort], DISCARDED_OF[query.discarded], &results,
-                      err);
-    if (st != SV_OK) {
-        return st;
-    }
-    if (as_csv) {
-        size_t size = 0;
-        char *text =
-            query.over == 1 ? write_groups(&results, &size) : write_trials(&results, &size);
-        st = text ? api_poll_end_bytes_take(ctx, req, resp, &poll, id, results.job.revision,
-                                            API_CSV, text, size, err)
-                  : api_no_memory(err);
-    } else {
-        st = api_poll_end_take(ctx, req, resp, &poll, id, results.job.revision, encode(&results),
-                               err);
-    }
-    results_clear(&results);
-    return st;
+    return st != SV_OK || done ? st
+                               : answer_read(ctx, req, resp, &query, &page, &poll, as_csv, err);
 }
 
 /* GET /v1/jobs/{id}/results: JSON, or CSV by Accept. 404; 400 for a wrong parameter. */

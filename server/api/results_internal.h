@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The results of a job, read whole: rows, columns, and groups of trials that differ in the seed
- * alone.
+ * The results of a job: rows, columns, and groups of trials that differ in the seed alone.
  */
 #ifndef API_RESULTS_INTERNAL_H
 #define API_RESULTS_INTERNAL_H
@@ -32,14 +31,21 @@ struct results {
     struct results_group *groups;
     size_t n_groups;
     struct store_failed_metric_list failed;
-    size_t *members; /* of all groups, one after the other */
+    size_t *members;  /* of all groups, one after the other */
+    const char *next; /* of the store: where the next page of rows begins; NULL: nowhere */
 };
 
-/* All rows of the job; SV_ERR_NOT_FOUND. The caller clears out_results. */
+/* What is asked for. */
+struct results_ask {
+    struct store_trial_filter filter;
+    const struct store_page *page; /* of rows; NULL: all of them */
+};
+
+/* Rows of the job ask->filter.job_id, with the columns and groups of these rows. SV_ERR_NOT_FOUND.
+ * The caller clears out_results. */
 SV_MUST_CHECK enum sv_status results_read(struct api_ctx *ctx, const struct http_request *req,
-                                          const char *job_id, enum store_trial_sort sort,
-                                          int discarded, struct results *out_results,
-                                          struct sv_error *err);
+                                          const struct results_ask *ask,
+                                          struct results *out_results, struct sv_error *err);
 void results_clear(struct results *results);
 
 /* The cell of a row, or NULL. */

@@ -13,14 +13,14 @@
 enum { PAGE = 500 };
 
 static enum sv_status read_rows(struct api_ctx *ctx, const struct store_scope *scope,
-                                const struct store_trial_filter *filter, struct results *results,
+                                const struct results_ask *ask, struct results *results,
                                 struct sv_error *err)
 {
-    struct store_page page = {.limit = PAGE};
+    struct store_page page = ask->page ? *ask->page : (struct store_page){.limit = PAGE};
     struct store_result_list list;
     do {
-        enum sv_status st =
-            store_results_list(ctx->store, scope, filter, &page, &results->memory, &list, err);
+        enum sv_status st = store_results_list(ctx->store, scope, &ask->filter, &page,
+                                               &results->memory, &list, err);
         if (st != SV_OK) {
             return st;
         }
@@ -33,7 +33,8 @@ static enum sv_status read_rows(struct api_ctx *ctx, const struct store_scope *s
         results->rows = rows;
         results->n += list.n;
         page.cursor = list.next;
-    } while (list.next && results->n < (size_t)ctx->config->max_trials);
+    } while (!ask->page && list.next && results->n < (size_t)ctx->config->max_trials);
+    results->next = list.next;
     return SV_OK;
 }
 
@@ -120,32 +121,42 @@ const struct store_result_metric *results_metric(const struct store_result *row,
 
 /* --------------------------------------------------------------------------------------- groups */
 
+static int compare_members(const void *a, const void *b, void *rows)
+{
+    const struct store_result *all = rows;
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    int by_text = strcmp(all[i].trial.parameters, all[k].trial.parameters);
+    return by_text != 0 ? by_text : (i > k) - (i < k);
+}
+
+/* In the order of their first rows. */
+static int compare_groups(const void *a, const void *b)
+{
+    const struct results_group *left = a, *right = b;
+    return (left->members[0] > right->members[0]) - (left->members[0] < right->members[0]);
+}
+
 static bool find_groups(struct results *results)
 {
-    size_t used = 0;
-    bool *taken = calloc(results->n + 1, sizeof *taken);
     results->members = calloc(results->n + 1, sizeof *results->members);
     results->groups = calloc(results->n + 1, sizeof *results->groups);
-    if (!taken || !results->members || !results->groups) {
-        free(taken);
+    if (!results->members || !results->groups) {
         return false;
     }
     for (size_t i = 0; i < results->n; i++) {
-        if (taken[i]) {
-            continue;
-        }
-        struct results_group *group = &results->groups[results->n_groups++];
-        group->parameters = results->rows[i].trial.parameters;
-        group->members = results->members + used;
-        for (size_t j = i; j < results->n; j++) {
-            if (strcmp(results->rows[j].trial.parameters, group->parameters) == 0) {
-                taken[j] = true;
-                results->members[used++] = j;
-                group->count++;
-            }
-        }
+        results->members[i] = i;
     }
-    free(taken);
+    qsort_r(results->members, results->n, sizeof *results->members, compare_members, results->rows);
+    struct results_group *group = NULL;
+    for (size_t i = 0; i < results->n; i++) {
+        const char *parameters = results->rows[results->members[i]].trial.parameters;
+        if (!group || strcmp(group->parameters, parameters) != 0) {
+            group = &results->groups[results->n_groups++];
+            *group = (struct results_group){parameters, 0, results->members + i};
+        }
+        group->count++;
+    }
+    qsort(results->groups, results->n_groups, sizeof *results->groups, compare_groups);
     return true;
 }
 
@@ -227,18 +238,17 @@ static enum sv_status read_failed(struct api_ctx *ctx, const struct store_scope 
                                      &results->failed, err);
 }
 
-enum sv_status results_read(struct api_ctx *ctx, const struct http_request *req, const char *job_id,
-                            enum store_trial_sort sort, int discarded, struct results *out_results,
+enum sv_status results_read(struct api_ctx *ctx, const struct http_request *req,
+                            const struct results_ask *ask, struct results *out_results,
                             struct sv_error *err)
 {
     struct results results = {0};
     struct store_scope scope;
-    struct store_trial_filter filter = {.job_id = job_id, .sort = sort, .discarded = discarded};
     api_scope(req, &scope);
     enum sv_status st =
-        store_job_get(ctx->store, &scope, job_id, &results.memory, &results.job, err);
+        store_job_get(ctx->store, &scope, ask->filter.job_id, &results.memory, &results.job, err);
     if (st == SV_OK) {
-        st = read_rows(ctx, &scope, &filter, &results, err);
+        st = read_rows(ctx, &scope, ask, &results, err);
     }
     if (st == SV_OK) {
         results.resolved = api_document(results.job.resolved);

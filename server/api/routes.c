@@ -144,6 +144,7 @@ static const struct http_route ROUTES[] = {
     POLL("/v1/trials/{id}/predictions", api_trials_predictions),
     POLL("/v1/trials/{id}/regression", api_trials_regression),
     POLL("/v1/trials/{id}/log", api_trials_log),
+    POLL("/v1/trials/{id}/profile", api_trials_profile),
     POLL("/v1/trials/{id}/explanations", api_trials_explanations),
     READ_AS("/v1/trials/{id}/explanations/{n}", api_trials_explanation, JSON_OR_PNG),
     READ_AS("/v1/trials/{id}/activations", api_trials_activations, JSON_OR_PNG),

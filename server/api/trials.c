@@ -324,38 +324,7 @@ static const char *const SORTS[] = {"index", "-created_at", "best",        "wors
 static const enum store_trial_sort SORT_OF[] = {
     STORE_TRIALS_BY_INDEX, STORE_TRIALS_NEWEST,  STORE_TRIALS_BEST,    STORE_TRIALS_WORST,
     STORE_TRIALS_BY_STATE, STORE_TRIALS_STARTED, STORE_TRIALS_FINISHED};
-static const char *const FIELDS[] = {"id",
-                                     "number",
-                                     "job",
-                                     "dataset",
-                                     "index",
-                                     "parameters",
-                                     "seed",
-                                     "state",
-                                     "explanation",
-                                     "requested",
-                                     "held",
-                                     "discarded",
-                                     "notes",
-                                     "labels",
-                                     "step",
-                                     "total_steps",
-                                     "epoch",
-                                     "phase",
-                                     "checkpoint_step",
-                                     "attempt",
-                                     "max_attempts",
-                                     "headline_metric",
-                                     "headline_value",
-                                     "error",
-                                     "seconds",
-                                     "hash",
-                                     "created_at",
-                                     "queued_at",
-                                     "started_at",
-                                     "finished_at",
-                                     "progress_at",
-                                     NULL};
+static const char *const FIELDS[] = {API_TRIAL_FIELDS, NULL};
 
 struct list_query {
     struct api_list_query list;

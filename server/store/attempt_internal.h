@@ -61,6 +61,12 @@ struct store_conclusion store_conclude_failure(const struct store_held *held,
 SV_MUST_CHECK enum sv_status store_reap_worker(struct store *store, const char *worker_id,
                                                size_t *out_reaped, struct sv_error *err);
 
+/* step_profile.c */
+SV_MUST_CHECK enum sv_status store_profile_write(struct store_conn *conn,
+                                                 const struct store_claim *claim,
+                                                 const struct store_profile *profile,
+                                                 struct sv_error *err);
+
 /* sequence_predictions.c */
 SV_MUST_CHECK enum sv_status
 store_sequence_predictions_write(struct store_conn *conn, const struct store_claim *claim,

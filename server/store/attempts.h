@@ -154,10 +154,21 @@ struct store_evaluation_new {
 };
 
 struct store_artefact_new {
-    const char *kind; /* "network", "profile" */
+    const char *kind; /* "network", "explanations" */
     const char *media_type;
     const char *blob_id;
     const char *detail; /* JSON or NULL */
+};
+
+/* Where the time of the steps went: rows of self time, which add up to `seconds`. */
+struct store_profile {
+    int64_t steps;                                 /* that were measured, 1 or more */
+    double seconds;                                /* of these steps */
+    double validation_seconds, checkpoint_seconds; /* beside the steps */
+    const char *const *layers;                     /* [n]; "" for what is no layer */
+    const char *const *operators, *const *phases;  /* [n] */
+    const double *row_seconds;                     /* [n] */
+    size_t n;
 };
 
 enum store_outcome {
@@ -177,6 +188,7 @@ struct store_ending {
     size_t n_evaluations;
     const struct store_artefact_new *artefacts;
     size_t n_artefacts;
+    const struct store_profile *profile; /* NULL: no step was measured */
 };
 /* Ends the attempt and moves the trial, in one transaction with all that it leaves behind. A cancel
  * that was asked for before this statement wins over every outcome: the trial is cancelled and

@@ -26,6 +26,7 @@ struct store_reading {
 };
 SV_MUST_CHECK enum sv_status store_reading_begin(struct store_reading *reading,
                                                  struct sv_error *err);
+bool store_series_wants(const struct store_series_query *query, int64_t step);
 /* Adds the wanted names as text[]; null: all. */
 void store_reading_names(const struct store_reading *reading, struct sql_params *params);
 

@@ -148,5 +148,8 @@ enum sv_status store_evaluations_write(struct store_conn *conn, const struct sto
     for (size_t i = 0; st == SV_OK && i < ending->n_artefacts; i++) {
         st = insert_artefact(conn, claim, &ending->artefacts[i], err);
     }
+    if (st == SV_OK && ending->profile) {
+        st = store_profile_write(conn, claim, ending->profile, err);
+    }
     return st;
 }

@@ -31,13 +31,14 @@ struct store_series {
     int64_t *steps;
     double *values;
     size_t n;      /* what is handed out */
-    int64_t total; /* points after after_step that there are */
+    int64_t total; /* points between after_step and to_step that there are */
 };
 struct store_series_query {
     const char *const *metrics; /* names; NULL: all of the trial */
     size_t n_metrics;
     int64_t after_step; /* points beyond it; -1 for all */
     size_t max_points;  /* per metric, 4 or more; 0: no thinning */
+    int64_t to_step;    /* points up to it; 0: to the last */
 };
 struct store_series_list {
     struct store_series *rows; /* by name; a metric without points is left out */

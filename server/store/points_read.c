@@ -58,15 +58,21 @@ enum sv_status store_summaries_list(struct store *store, const struct store_scop
 /* ---- curves ---- */
 
 /* Everything in one statement, hence one snapshot: a row a chunk, with its job's revision and the
- * number of its series' points behind after_step. A trial without chunks gives one row without a
- * metric. */
+ * number of its series' points behind after_step ($2) and up to to_step ($5). A trial without
+ * chunks gives one row without a metric. */
 static const char CHUNKS[] =
-    "select j.id, j.revision, c.metric, (sum(case when c.first_step > $2 then c.n else c.n -"
+    "select j.id, j.revision, c.metric, (sum(case when c.last_step <= $5 then c.n else"
+    " width_bucket($5::bigint, c.steps) end - case when c.first_step > $2 then 0 else"
     " width_bucket($2::bigint, c.steps) end) over (partition by c.metric))::bigint, c.steps, "
     "c.vals from trial t join job j on j.id = t.job_id"
-    " left join metric_chunk c on c.trial_id = t.id and c.last_step > $2 and ($3::text[] is null"
-    " or c.metric = any($3)) where t.id = $1 and t.project_id = $4 order by c.metric,"
-    " c.first_step";
+    " left join metric_chunk c on c.trial_id = t.id and c.last_step > $2 and c.first_step <= $5"
+    " and ($3::text[] is null or c.metric = any($3)) where t.id = $1 and t.project_id = $4 order by"
+    " c.metric, c.first_step";
+
+bool store_series_wants(const struct store_series_query *query, int64_t step)
+{
+    return step > query->after_step && (query->to_step == 0 || step <= query->to_step);
+}
 
 static void chunk_params(const struct store_reading *reading, struct sql_params *params)
 {
@@ -74,6 +80,7 @@ static void chunk_params(const struct store_reading *reading, struct sql_params 
     sql_int(params, reading->query->after_step);
     store_reading_names(reading, params);
     sql_text(params, reading->scope->project_id);
+    sql_int(params, reading->query->to_step == 0 ? INT64_MAX : reading->query->to_step);
 }
 
 void store_reading_names(const struct store_reading *reading, struct sql_params *params)
@@ -120,14 +127,15 @@ static void add_chunk(const struct sql_rows *rows, struct store_reading *reading
     }
     const char *metric = PQgetvalue(rows->result, 0, r.column);
     sql_skip(&r);
-    if (!enter_series(reading, t, metric, sql_read_int(&r))) {
+    int64_t total = sql_read_int(&r);
+    if (total == 0 || !enter_series(reading, t, metric, total)) {
         return;
     }
     struct sql_array steps = sql_read_array(&r);
     struct sql_array values = sql_read_array(&r);
     for (size_t i = 0; i < steps.n && i < values.n; i++) {
         struct store_thin_point point = {sql_array_int(&steps, i), sql_array_real(&values, i)};
-        if (point.step > reading->query->after_step) {
+        if (store_series_wants(reading->query, point.step)) {
             store_thin_add(t, point);
         }
     }

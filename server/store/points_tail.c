@@ -59,15 +59,19 @@ static bool hand_out(struct store_reading *reading, const struct store_curve *cu
     while (i < curve->n && curve->steps[i] <= query->after_step) {
         i++;
     }
-    if (i == curve->n) {
+    size_t end = i;
+    while (end < curve->n && store_series_wants(query, curve->steps[end])) {
+        end++;
+    }
+    if (i == end) {
         return true;
     }
     if (list->n == STORE_METRICS_MAX ||
         !store_thin_begin(&t, &list->rows[list->n++], reading->memory, curve->metric,
-                          (int64_t)(curve->n - i), query->max_points)) {
+                          (int64_t)(end - i), query->max_points)) {
         return false;
     }
-    for (; i < curve->n; i++) {
+    for (; i < end; i++) {
         store_thin_add(&t, (struct store_thin_point){curve->steps[i], curve->values[i]});
     }
     store_thin_end(&t);

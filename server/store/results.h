@@ -43,6 +43,12 @@ store_confusion_get(struct store *store, const struct store_scope *scope, const 
                     const char *part, struct store_memory *memory,
                     struct store_confusion *out_confusion, struct sv_error *err);
 
+/* SV_ERR_NOT_FOUND: no such trial, or no step of it was measured. */
+SV_MUST_CHECK enum sv_status store_profile_get(struct store *store, const struct store_scope *scope,
+                                               const char *trial_id, struct store_memory *memory,
+                                               struct store_profile *out_profile,
+                                               struct sv_error *err);
+
 struct store_prediction {
     int64_t sample; /* index in the prepared set */
     int32_t truth, predicted;

@@ -27,13 +27,24 @@
 /* out_row is a struct store_trial. */
 void store_trial_read(struct sql_reader *reader, void *out_row);
 
+/* Changed after revision $11 of the job $5. Each revision left one event: when fewer of them speak
+ * of single trials than there were revisions, the rest spoke of the whole job or is trimmed, and
+ * any trial may have changed. */
+#define STORE_TRIAL_CHANGED                                                                        \
+    "(r.id in (select e.trial_id from event e where e.job_id = ($5::text)::uuid and e.revision >"  \
+    " ($11::text)::bigint and e.trial_id is not null) or (select count(*) from event e where"      \
+    " e.job_id = ($5::text)::uuid and e.revision > ($11::text)::bigint and e.trial_id is not "     \
+    "null)"                                                                                        \
+    " < (select j.revision from job j where j.id = ($5::text)::uuid) - ($11::text)::bigint)"
+
 /* What every list of trials has: its predicate and its orders, by enum store_trial_sort. */
 #define STORE_TRIAL_WHERE                                                                          \
     "r.project_id = $1 and ($5::text is null or r.job_id = ($5::text)::uuid) and"                  \
     " ($6::text is null or r.state = $6) and ($7::text is null or exists (select 1"                \
     " from job j where j.id = r.job_id and j.dataset_id = ($7::text)::uuid)) and"                  \
     " ($8::text is null or r.error_class = $8) and ($9::boolean is null or r.discarded = $9)"      \
-    " and ($10::text is null or r.labels @> array[$10])"
+    " and ($10::text is null or r.labels @> array[$10]) and ($11::text is null or"                 \
+    " " STORE_TRIAL_CHANGED ")"
 extern const struct store_order store_trial_orders[];
 SV_MUST_CHECK enum sv_status
 store_trials_read(struct store *store, const struct store_resource *resource,

@@ -4,6 +4,8 @@
  */
 #include "server/store/trials.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "server/store/touch_internal.h"
@@ -115,12 +117,15 @@ enum sv_status store_trials_read(struct store *store, const struct store_resourc
                                  const struct store_page *page, struct store_memory *memory,
                                  struct store_rows *out_rows, struct sv_error *err)
 {
+    char since[24];
+    (void)snprintf(since, sizeof since, "%" PRId64, filter->changed_since);
     const char *const filters[] = {filter->job_id,
                                    filter->state,
                                    filter->dataset_id,
                                    filter->error_class,
                                    store_flag_filter(filter->discarded),
-                                   filter->label};
+                                   filter->label,
+                                   filter->changed_since > 0 ? since : NULL};
     struct store_listing listing = {scope, page, (int)filter->sort, STORE_FILTERS(filters)};
     return store_list_read(store, resource, &listing, memory, out_rows, err);
 }

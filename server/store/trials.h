@@ -67,7 +67,8 @@ struct store_trial_filter {
     const char *dataset_id;
     const char *error_class;
     const char *label;
-    int discarded; /* 0: no, 1: yes, -1: either */
+    int discarded;         /* 0: no, 1: yes, -1: either */
+    int64_t changed_since; /* revision of the job after which it changed, or may have; 0: any */
     enum store_trial_sort sort;
 };
 SV_MUST_CHECK enum sv_status store_trials_list(struct store *store, const struct store_scope *scope,

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a finished run leaves: evaluations, predictions, its network and its profile.
+ * What a finished run leaves: evaluations, predictions, its network and the profile of its steps.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "server/trial/trial_internal.h"
-
-#define PROFILE_FILE "profile.json"
 
 /* A quotient that does not exist (0/0) is left out, and so are its intervals. */
 static void add_quotient(json_t *metrics, const char *name, const struct nn_quotient *quotient,
@@ -159,33 +155,23 @@ static void say_network(struct trial_link *link, const struct nn_training_result
                              "application/octet-stream", "detail", detail));
 }
 
-static json_t *encode_profile(const struct nn_training_result *result)
+static void say_profile(struct trial_link *link, const struct nn_training_profile *profile)
 {
-    json_t *rows = json_array();
-    for (size_t i = 0; i < result->profile_count; i++) {
-        const struct nn_training_profile_row *row = &result->profile[i];
-        (void)json_array_append_new(rows,
-                                    json_pack("{s:s, s:s, s:o}", "kind", row->kind, "direction",
-                                              row->direction, "seconds", jx_number(row->seconds)));
+    json_t *layers = json_array(), *operators = json_array();
+    json_t *phases = json_array(), *seconds = json_array();
+    for (size_t i = 0; i < profile->count; i++) {
+        const struct nn_profile_item *item = &profile->items[i];
+        (void)json_array_append_new(layers, jx_text(item->layers, SIZE_MAX));
+        (void)json_array_append_new(operators, json_string(item->operator_name));
+        (void)json_array_append_new(phases, json_string(item->phase));
+        (void)json_array_append_new(seconds, json_real(item->seconds));
     }
-    return json_pack("{s:o, s:o, s:o, s:I}", "rows", rows, "seconds", jx_number(result->seconds),
-                     "loader_stall_seconds", jx_number(result->loader_stall_seconds), "plan_bytes",
-                     (json_int_t)result->plan_bytes);
-}
-
-static void say_profile(struct trial_link *link, const struct nn_training_result *result)
-{
-    json_t *profile = encode_profile(result);
-    char *text = json_dumps(profile, JSON_COMPACT);
-    int fd = open(PROFILE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool written = text && fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-    if (fd >= 0 && close(fd) == 0 && written) {
-        trial_say_take(link, WIRE_ARTEFACT,
-                       json_pack("{s:s, s:s, s:s}", "kind", "profile", "path", PROFILE_FILE,
-                                 "media_type", "application/json"));
-    }
-    free(text);
-    json_decref(profile);
+    trial_say_take(link, WIRE_PROFILE,
+                   json_pack("{s:I, s:f, s:f, s:f, s:o, s:o, s:o, s:o}", "steps",
+                             (json_int_t)profile->steps, "step_seconds", profile->seconds,
+                             "validation_seconds", profile->validation_seconds,
+                             "checkpoint_seconds", profile->checkpoint_seconds, "layers", layers,
+                             "operators", operators, "phases", phases, "seconds", seconds));
 }
 
 static void say_images(struct trial_link *link, const struct trial_start *start,
@@ -226,5 +212,7 @@ void trial_say_results(struct trial_link *link, const struct trial_start *start,
         }
         say_network(link, result, trial_sequences_detail(ground, result->step));
     }
-    say_profile(link, result);
+    if (result->profile.steps > 0) {
+        say_profile(link, &result->profile);
+    }
 }

@@ -42,7 +42,8 @@ enum { WIRE_CHILD_FD = 3 };
     X(STARTED, 73, "started", "JSON: step resumed after (0: none), total_steps")                   \
     X(PREDICTIONS, 74, "predictions", "binary: some predicted samples of a part")                  \
     X(PREFIX, 75, "prefix", "JSON: kept (rows of the frozen prefix are in use), new (and made)")   \
-    X(SEQUENCE, 76, "sequence", "binary: a predicted sequence of a part, or a piece of one")
+    X(SEQUENCE, 76, "sequence", "binary: a predicted sequence of a part, or a piece of one")       \
+    X(PROFILE, 77, "profile", "JSON: where the time of a step went")
 
 enum wire_type {
 #define WIRE_TYPE_ENUM(name, value, slug, payload) WIRE_##name = (value),

@@ -268,6 +268,7 @@ static void free_results(struct worker_slot *slot)
         free(slot->artefacts[i].detail);
     }
     slot->n_artefacts = 0;
+    worker_profile_deinit(&slot->profile);
 }
 
 static void fill_artefacts(const struct worker_slot *slot,
@@ -289,7 +290,8 @@ void worker_results_end(struct worker_slot *slot, const struct worker_verdict *v
                                   .delay_ms = slot->given_back_ms,
                                   .evaluations = made,
                                   .artefacts = artefacts,
-                                  .n_artefacts = slot->n_artefacts};
+                                  .n_artefacts = slot->n_artefacts,
+                                  .profile = slot->profile.record ? &slot->profile.stored : NULL};
     memset(evaluations, 0, sizeof evaluations);
     if (verdict->outcome == WORKER_FAILED) {
         ending.error_class = worker_class_slug(verdict->class);

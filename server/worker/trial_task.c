@@ -260,6 +260,8 @@ static bool take_json(struct worker_slot *slot, unsigned type, json_t *record)
         return worker_results_artefact(slot, record);
     case WIRE_EVALUATION:
         return worker_results_evaluation(slot, record);
+    case WIRE_PROFILE:
+        return worker_profile_take(&slot->profile, record);
     case WIRE_PREFIX:
         return worker_prefix_take(slot, record);
     case WIRE_LOG:

@@ -31,6 +31,7 @@
 #include "server/worker/cgroup.h"
 #include "server/worker/classify.h"
 #include "server/worker/spawn.h"
+#include "server/worker/trial_profile_internal.h"
 #include "server/worker/trial_sequences_internal.h"
 #include "server/worker/trouble_internal.h"
 #include "server/worker/worker.h"
@@ -158,6 +159,7 @@ struct worker_slot {
     struct worker_part parts[WORKER_PARTS];
     struct worker_artefact artefacts[WORKER_ARTEFACTS];
     size_t n_artefacts;
+    struct worker_profile profile;
     bool broken;       /* a bug of ours or of the child: end as internal */
     int given_back_ms; /* > 0: not prepared by this worker's own fault; when to try again */
 };

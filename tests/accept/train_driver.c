@@ -140,11 +140,11 @@ static double cpu_seconds(void)
 static json_t *profile_json(const struct nn_training_result *result)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < result->profile_count; i++) {
-        const struct nn_training_profile_row *row = &result->profile[i];
-        (void)json_array_append_new(list,
-                                    json_pack("{s:s, s:s, s:f}", "kind", row->kind, "direction",
-                                              row->direction, "seconds", row->seconds));
+    for (size_t i = 0; i < result->profile.count; i++) {
+        const struct nn_profile_item *item = &result->profile.items[i];
+        (void)json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:f}", "layers", item->layers,
+                                                    "operator", item->operator_name, "phase",
+                                                    item->phase, "seconds", item->seconds));
     }
     return list;
 }

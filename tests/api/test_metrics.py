@@ -56,6 +56,18 @@ def test_exactly_so_many_points_with_the_extremes(daemon, long_trial, points):
     assert all(got["value"][i] == values[s - 1] for i, s in enumerate(got["step"]))
 
 
+def test_a_piece_of_a_curve(daemon, long_trial):
+    """What a zoomed chart asks for: its own points, thinned for themselves."""
+    trial = long_trial([float(i) for i in range(1, 5001)])
+    got = curve(daemon, trial, "&after_step=999&to_step=1100")
+    assert got["step"] == list(range(1000, 1101)) and got["total"] == 101
+    thinned = curve(daemon, trial, "&after_step=999&to_step=3000&max_points=10")
+    assert thinned["total"] == 2001 and thinned["step"][0] == 1000 and thinned["step"][-1] == 3000
+    assert len(thinned["step"]) == 10
+    empty = daemon.get(f"/v1/trials/{trial['id']}/metrics?names=training_loss&after_step=10&to_step=10")
+    assert empty["metrics"] == {}
+
+
 def test_a_hundred_thousand_points_stay_small(daemon, long_trial):
     """B17: the answer is below 1 MB, and all points are there for who asks for them."""
     trial = long_trial([i / 3 for i in range(100000)])

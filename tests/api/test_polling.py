@@ -11,7 +11,7 @@ from conftest import UNKNOWN_ID, long_job, spec, wait_until
 @pytest.mark.parametrize("path", ["/v1/jobs/{job}", "/v1/jobs/{job}/trials", "/v1/jobs/{job}/results",
                                   "/v1/jobs/{job}/results.csv", "/v1/trials/{trial}", "/v1/trials/{trial}/metrics",
                                   "/v1/trials/{trial}/evaluations", "/v1/trials/{trial}/confusion-matrix",
-                                  "/v1/trials/{trial}/predictions", "/v1/trials/{trial}/log", "/v1/jobs?limit=3",
+                                  "/v1/trials/{trial}/predictions", "/v1/trials/{trial}/log", "/v1/trials/{trial}/profile", "/v1/jobs?limit=3",
                                   "/v1/datasets?limit=3", "/v1/datasets/{dataset}"])
 def test_an_unchanged_thing_is_not_sent_again(daemon, dataset, finished, trial, path):
     path = path.format(job=finished[0]["id"], trial=trial["id"], dataset=dataset["id"])

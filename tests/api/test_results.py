@@ -8,6 +8,8 @@ import struct
 import numpy as np
 import pytest
 
+from conftest import spec
+
 
 def rows(text):
     return list(csv.reader(io.StringIO(text)))
@@ -106,6 +108,48 @@ def test_means_and_intervals_over_seeds(daemon, finished):
         cell = row["metrics"]["validation_accuracy"]
         assert cell["low"] <= cell["value"] <= cell["high"] and cell["n"] == 120
         assert row["headline_value"] == cell["value"]
+
+
+def test_pages_of_a_table_make_the_whole(daemon, finished):
+    path = f"/v1/jobs/{finished[0]['id']}/results"
+    whole = daemon.get(path + "?sort=best")
+    assert whole["next_cursor"] is None and whole["revision"] == finished[0]["revision"]
+    for over, member, limit in (("trials", "items", 4), ("seeds", "groups", 2)):
+        pages, cursor = [], ""
+        while cursor is not None:
+            page = daemon.get(f"{path}?sort=best&over={over}&limit={limit}{cursor}")
+            assert page["groups" if member == "items" else "items"] == [] and page["metrics"] == whole["metrics"]
+            pages.append(page[member])
+            cursor = page["next_cursor"] and "&cursor=" + page["next_cursor"]
+        assert [len(page) for page in pages] == [limit, len(whole[member]) - limit], over
+        assert sum(pages, []) == whole[member], over
+    picked = daemon.get(path + "?limit=3&fields=id,metrics")["items"]
+    assert [set(row) for row in picked] == [{"id", "metrics"}] * 3
+
+
+def test_only_what_changed_since_a_revision(daemon, dataset):
+    """Single trials while only they changed; all where the whole job did, or where nobody knows."""
+    job = daemon.submit(spec(dataset, seeds=[1, 2]))
+    trials = daemon.wait_job(job["id"])
+    path = f"/v1/jobs/{job['id']}/results?limit=500&changed_since="
+    before = daemon.get(path + "0")
+    assert len(before["items"]) == len(trials)
+    assert daemon.get(path + str(before["revision"]))["items"] == []
+    assert daemon.get(path + str(before["revision"] + 100))["items"] == []
+    daemon.request("PATCH", f"/v1/trials/{trials[1]['id']}", json={"notes": "odd"})
+    daemon.request("PATCH", f"/v1/trials/{trials[3]['id']}", json={"labels": ["kept"]})
+    after = daemon.get(path + str(before["revision"]))
+    assert [t["id"] for t in after["items"]] == [trials[1]["id"], trials[3]["id"]]
+    assert after["items"][0]["notes"] == "odd" and after["revision"] > before["revision"]
+    daemon.request("PATCH", f"/v1/jobs/{job['id']}", json={"notes": "of the job"})
+    assert len(daemon.get(path + str(after["revision"]))["items"]) == len(trials)
+    last = daemon.get(path + "0")["revision"]
+    daemon.request("PATCH", f"/v1/trials/{trials[0]['id']}", json={"notes": "later"})
+    assert len(daemon.get(path + str(last))["items"]) == 1
+    with daemon.database() as connection, connection.cursor() as cursor:  # as housekeeping trims
+        cursor.execute("delete from event where job_id = %s", (job["id"],))
+    daemon.request("PATCH", f"/v1/trials/{trials[0]['id']}", json={"notes": "last"})
+    assert len(daemon.get(path + str(last))["items"]) == len(trials)
 
 
 def test_the_table_as_csv(daemon, finished):

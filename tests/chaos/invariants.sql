@@ -33,6 +33,7 @@ where t.state = 'cancelled' and (
     exists (select 1 from metric_chunk c where c.trial_id = t.id)
     or exists (select 1 from metric_summary s where s.trial_id = t.id)
     or exists (select 1 from artefact a where a.trial_id = t.id)
+    or exists (select 1 from step_profile p where p.trial_id = t.id)
     or exists (select 1 from checkpoint k where k.trial_id = t.id));
 
 select 'one_attempt_ends_it' as rule, a.trial_id::text as subject

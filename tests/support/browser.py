@@ -20,7 +20,16 @@ PASSING = (StaleElementReferenceException, ElementClickInterceptedException, Ele
 # No sandbox: root and chroots have none, and only our own page is ever opened. /dev/shm may be missing or small.
 ARGUMENTS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-proxy-server",
              "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-             "--disable-extensions", "--hide-scrollbars", "--lang=en-US", "--js-flags=--expose-gc")
+             "--disable-extensions", "--hide-scrollbars", "--lang=en-US")
+# Lets tests see whether the page waits for an answer.
+COUNT_REQUESTS = """(() => {
+    const plain = window.fetch;
+    window.underWay = 0;
+    window.fetch = (...all) => {
+        window.underWay++;
+        return plain(...all).finally(() => { setTimeout(() => { window.underWay--; }); });
+    };
+})()"""
 
 
 def of(name):
@@ -41,6 +50,7 @@ class Browser:
         options.ignore_local_proxy_environment_variables()
         self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
         self.driver.set_page_load_timeout(60)
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": COUNT_REQUESTS})
         self.patience = 30
         self.window(1280)
 
@@ -110,6 +120,15 @@ class Browser:
 
     def gone(self, selector):
         self.until(lambda: not self.texts(selector), f"no more {selector}")
+
+    def quiet(self):
+        """Waits until the page waits for nothing and two looks at it, some frames apart, see the same."""
+        def looks_the_same():
+            before = self.script("return window.underWay === 0 && document.body.innerHTML.length")
+            self.driver.execute_async_script("""const done = arguments[0];
+                requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));""")
+            return before and before == self.script("return window.underWay === 0 && document.body.innerHTML.length")
+        self.until(looks_the_same, "a page at rest")
 
     # --------------------------------------------------------------------------------------- acting
 

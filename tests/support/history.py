@@ -80,6 +80,13 @@ def _summarise(cursor, trial_ids):
     cursor.execute("select trial_summaries_rebuild(id) from trial where id = any(%s::uuid[])", (trial_ids,))
 
 
+def _reach(cursor, job, trial_ids, step):
+    """The trials are at that step, and whoever polls learns of it."""
+    cursor.execute("update trial set step = %s, total_steps = %s where id = any(%s::uuid[])", (step, step, trial_ids))
+    _summarise(cursor, trial_ids)
+    _touch(cursor, job, False)
+
+
 def fill_job(daemon, dataset, sample, name="history"):
     """A job of 5,000 ended trials whose results look like those of the trial `sample`."""
     with own_cluster(daemon) as db, db.cursor() as cursor:
@@ -99,17 +106,14 @@ def fill_curves(daemon, job_id, trial_ids, points=100_000):
     with own_cluster(daemon) as db, db.cursor() as cursor:
         cursor.execute("delete from metric_chunk where trial_id = any(%s::uuid[]) and metric = 'training_loss'", (trial_ids,))
         cursor.execute(CURVES, {"trials": trial_ids, "first": 1, "last": points})
-        cursor.execute("update trial set step = %s, total_steps = %s where id = any(%s::uuid[])", (points, points, trial_ids))
-        _summarise(cursor, trial_ids)
-        _touch(cursor, job_id, False)
+        _reach(cursor, job_id, trial_ids, points)
 
 
 def append_points(daemon, job_id, trial_ids, first, count):
     """So many points more behind those that are there, as a running trial would write them."""
     with own_cluster(daemon) as db, db.cursor() as cursor:
         cursor.execute(CURVES, {"trials": trial_ids, "first": first, "last": first + count - 1})
-        _summarise(cursor, trial_ids)
-        _touch(cursor, job_id, False)
+        _reach(cursor, job_id, trial_ids, first + count - 1)
 
 
 def replace_values(daemon, job_id, trial_id, metric, values):

@@ -106,8 +106,10 @@ static void compare_all(struct world *w, size_t n_metrics)
     static const char *const LOSS[] = {"training_loss"};
     compare(w, &(struct store_series_query){.after_step = -1, .max_points = 50}, n_metrics);
     compare(w, &(struct store_series_query){.after_step = -1}, n_metrics);
-    compare(w, &(struct store_series_query){LOSS, 1, -1, 7}, n_metrics > 0);
-    compare(w, &(struct store_series_query){LOSS, 1, 20, 6}, n_metrics > 0);
+    compare(w, &(struct store_series_query){LOSS, 1, -1, 7, 0}, n_metrics > 0);
+    compare(w, &(struct store_series_query){LOSS, 1, 20, 6, 0}, n_metrics > 0);
+    compare(w, &(struct store_series_query){LOSS, 1, 10, 6, 35}, n_metrics > 0);
+    compare(w, &(struct store_series_query){LOSS, 1, 10, 0, 10}, 0);
     compare(w, &(struct store_series_query){.after_step = 1 << 20}, 0);
 }
 

@@ -152,6 +152,33 @@ static void b16_thinning_is_exact_and_keeps_the_extremes(void **state)
     close_world(&w);
 }
 
+/* A piece of a curve, over the borders of chunks: exactly what lies in it. */
+static void a_range_is_what_lies_in_it(void **state)
+{
+    enum { N = 25000 };
+    static const int64_t ranges[][2] = {{0, 1},         {0, N},         {8191, 8193}, {8192, 8192},
+                                        {12345, 12399}, {24999, 30000}, {N, 30000}};
+    struct world w;
+    open_world(&w, *state);
+    fill_curve(&w, N);
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        int64_t last = ranges[i][1] < N ? ranges[i][1] : N;
+        size_t expected = (size_t)(last - ranges[i][0]);
+        struct store_series_list list = {0};
+        struct store_series_query query = {.after_step = ranges[i][0], .to_step = ranges[i][1]};
+        assert_ok(&w.f, store_series_read(w.f.store, &w.f.scope, w.t.claim.trial_id, &query,
+                                          &w.f.memory, &list, &w.f.err));
+        assert_int_equal(list.n, expected > 0);
+        if (list.n > 0) {
+            assert_int_equal(list.rows[0].total, expected);
+            assert_int_equal(list.rows[0].n, expected);
+            assert_int_equal(list.rows[0].steps[0], ranges[i][0] + 1);
+            assert_int_equal(list.rows[0].steps[expected - 1], last);
+        }
+    }
+    close_world(&w);
+}
+
 /* Constant and all-NaN series are thinned too. */
 static void flat_series_are_thinned(void **state)
 {
@@ -526,6 +553,45 @@ static void artefacts_are_blobs(void **state)
     close_world(&w);
 }
 
+static void profiles_come_back_whole(void **state)
+{
+    static const char *const LAYERS[] = {"conv1+relu1", ""}, *const OPERATORS[] = {"x", "other"},
+                             *const PHASES[] = {"forward", "other"};
+    static const double SECONDS[] = {0.25, 1.0 / 3};
+    const struct store_profile profile = {.steps = 7,
+                                          .seconds = 0.25 + 1.0 / 3,
+                                          .validation_seconds = 2,
+                                          .layers = LAYERS,
+                                          .operators = OPERATORS,
+                                          .phases = PHASES,
+                                          .row_seconds = SECONDS,
+                                          .n = 2};
+    struct store_evaluation_new evaluation = {.part = "test", .document = "{}"};
+    struct store_ending ending = {.outcome = STORE_OUTCOME_STOPPED,
+                                  .evaluations = &evaluation,
+                                  .n_evaluations = 1,
+                                  .profile = &profile};
+    struct world w;
+    struct store_profile got;
+    char ended[16];
+    open_world(&w, *state);
+    const char *id = w.t.claim.trial_id;
+    assert_status(&w.f, store_profile_get(w.f.store, &w.f.scope, id, &w.f.memory, &got, &w.f.err),
+                  SV_ERR_NOT_FOUND);
+    assert_ok(&w.f, store_attempt_end(w.f.store, &w.t.claim, &ending, ended, &w.f.err));
+    assert_ok(&w.f, store_profile_get(w.f.store, &w.f.scope, id, &w.f.memory, &got, &w.f.err));
+    assert_int_equal(got.steps, 7);
+    assert_true(got.seconds == profile.seconds && got.validation_seconds == 2);
+    assert_int_equal(got.n, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(got.layers[i], LAYERS[i]);
+        assert_string_equal(got.operators[i], OPERATORS[i]);
+        assert_string_equal(got.phases[i], PHASES[i]);
+        assert_true(got.row_seconds[i] == SECONDS[i]);
+    }
+    close_world(&w);
+}
+
 static void experiments(void **state)
 {
     struct world w;
@@ -644,6 +710,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_keep_their_bits),
         cmocka_unit_test(b16_thinning_is_exact_and_keeps_the_extremes),
+        cmocka_unit_test(a_range_is_what_lies_in_it),
         cmocka_unit_test(flat_series_are_thinned),
         cmocka_unit_test(evaluations_come_back),
         cmocka_unit_test(predictions_page_and_filter),
@@ -654,6 +721,7 @@ int main(void)
         cmocka_unit_test(a28_nan_does_not_rank),
         cmocka_unit_test(logs_are_clean_and_capped),
         cmocka_unit_test(artefacts_are_blobs),
+        cmocka_unit_test(profiles_come_back_whole),
         cmocka_unit_test(experiments),
         cmocka_unit_test(tokens),
         cmocka_unit_test(what_nothing_refers_to_is_collected),
