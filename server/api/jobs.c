@@ -18,11 +18,31 @@ static const enum store_job_sort SORT_OF[] = {STORE_JOBS_NEWEST, STORE_JOBS_OLDE
                                               STORE_JOBS_CHANGED, STORE_JOBS_BY_NAME};
 static const char *const ARCHIVED[] = {"false", "true", "any", NULL};
 static const int ARCHIVED_OF[] = {0, 1, -1};
-static const char *const FIELDS[] = {
-    "id",          "number",     "kind",       "name",       "experiment",  "dataset",
-    "state",       "paused",     "archived",   "notes",      "labels",      "headline_metric",
-    "trial_count", "counts",     "steps",      "progress",   "best",        "revision",
-    "created_by",  "created_at", "updated_at", "started_at", "finished_at", NULL};
+static const char *const FIELDS[] = {"id",
+                                     "number",
+                                     "kind",
+                                     "name",
+                                     "experiment",
+                                     "dataset",
+                                     "state",
+                                     "paused",
+                                     "archived",
+                                     "notes",
+                                     "labels",
+                                     "headline_metric",
+                                     "headline_direction",
+                                     "trial_count",
+                                     "counts",
+                                     "steps",
+                                     "progress",
+                                     "best",
+                                     "revision",
+                                     "created_by",
+                                     "created_at",
+                                     "updated_at",
+                                     "started_at",
+                                     "finished_at",
+                                     NULL};
 
 json_t *api_labels_encode(const char *const *labels, size_t n)
 {
@@ -70,14 +90,15 @@ static json_t *encode(const void *row, bool in_list)
 {
     const struct store_job *job = row;
     json_t *out = json_pack(
-        "{s:s, s:I, s:s, s:s, s:o, s:{s:s, s:s}, s:s, s:b, s:b, s:s, s:o, s:s, s:I, s:o, s:{s:I, "
-        "s:I}, s:o, s:o, s:I, s:s, s:s, s:s, s:s?, s:s?}",
+        "{s:s, s:I, s:s, s:s, s:o, s:{s:s, s:s}, s:s, s:b, s:b, s:s, s:o, s:s, s:s, s:I, s:o, "
+        "s:{s:I, s:I}, s:o, s:o, s:I, s:s, s:s, s:s, s:s?, s:s?}",
         "id", job->id, "number", (json_int_t)job->number, "kind", job->kind, "name", job->name,
         "experiment", encode_experiment(job), "dataset", "id", job->dataset_id, "name",
         job->dataset_name, "state", job->state, "paused", job->paused ? 1 : 0, "archived",
         job->archived ? 1 : 0, "notes", job->notes, "labels",
         api_labels_encode(job->labels, job->n_labels), "headline_metric", job->headline_metric,
-        "trial_count", (json_int_t)job->trial_count, "counts", encode_counts(job), "steps", "done",
+        "headline_direction", job->headline_higher_is_better ? "higher" : "lower", "trial_count",
+        (json_int_t)job->trial_count, "counts", encode_counts(job), "steps", "done",
         (json_int_t)job->steps_done, "total", (json_int_t)job->steps_total, "progress",
         jx_number(progress(job)), "best", encode_best(job), "revision", (json_int_t)job->revision,
         "created_by", job->created_by, "created_at", job->created_at, "updated_at", job->updated_at,

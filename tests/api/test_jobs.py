@@ -10,7 +10,7 @@ def test_a_submitted_job_is_stored_with_both_specs(daemon, finished):
     assert job["state"] == "completed" and job["trial_count"] == 6 and job["progress"] == 1
     assert job["submitted"]["seeds"] == [1, 2] and "precision" not in job["submitted"]
     assert job["resolved"]["precision"] == "f32"
-    assert job["experiment"]["name"] == "session"
+    assert job["experiment"]["name"] == "session" and job["headline_direction"] == "higher"
     best = max(trials, key=lambda t: t["headline_value"])
     assert job["best"]["value"] == best["headline_value"]
     assert [t["parameters"]["training.solver"] for t in trials] == ["sgdm"] * 2 + ["rmsprop"] * 2 + ["adam"] * 2

@@ -165,7 +165,7 @@ def finished_regression(daemon, engines):
 
 def test_curves_and_evaluations_of_a_regression(daemon, finished_regression):
     job, trials = finished_regression
-    assert job["headline_metric"] == "validation_rmse"
+    assert job["headline_metric"] == "validation_rmse" and job["headline_direction"] == "lower"
     for trial in trials:
         shown = daemon.get(f"/v1/trials/{trial['id']}")
         assert {"training_loss", "training_rmse", "validation_loss", "validation_rmse"} <= set(shown["summaries"])

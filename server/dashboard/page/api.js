@@ -161,10 +161,10 @@ async function pollOnce(path, tag, onData, signal) {
  * once when they are shown again. Ends with the signal.
  * @param {string|function(): string} path a function is asked each time
  * @param {function(Object)} onData
- * @param {{signal: AbortSignal, interval?: number, onError?: function(Error)}} options
- *   onError: an answer that is not one, e.g. 404; without it that goes to the console
+ * @param {{signal: AbortSignal, interval?: number, onError?: function(Error), wake?: EventTarget}} options
+ *   wake: its event `changed` makes the next round come at once, e.g. after one has changed something; onError: an answer that is not one, e.g. 404; without it that goes to the console
  */
-export async function poll(path, onData, {signal, interval = 2000, onError = console.error} = {}) {
+export async function poll(path, onData, {signal, interval = 2000, onError = console.error, wake = null} = {}) {
   let tag = null;
   let last = null;
   while (!signal?.aborted) {
@@ -181,7 +181,7 @@ export async function poll(path, onData, {signal, interval = 2000, onError = con
       factor = ERROR_FACTOR;
       onError(error);
     }
-    await pause(interval * (document.hidden ? HIDDEN_FACTOR : factor), signal, true).catch(() => {});
+    await pause(interval * (document.hidden ? HIDDEN_FACTOR : factor), signal, wake ?? document).catch(() => {});
   }
 }
 

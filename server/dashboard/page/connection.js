@@ -76,9 +76,9 @@ function abortion(signal) {
 
 /**
  * Waits. Rejects with the signal.
- * @param {boolean} untilShown ends early when a hidden page is shown
+ * @param {?EventTarget} wake ends it early: its event `changed`, or that a hidden page is shown
  */
-export function pause(milliseconds, signal, untilShown = false) {
+export function pause(milliseconds, signal, wake = null) {
   return new Promise((resolve, reject) => {
     const done = new AbortController();
     const end = (settle, value) => {
@@ -92,7 +92,8 @@ export function pause(milliseconds, signal, untilShown = false) {
       return;
     }
     signal?.addEventListener('abort', () => end(reject, signal.reason), {signal: done.signal});
-    if (untilShown) {
+    if (wake) {
+      wake.addEventListener('changed', () => end(resolve), {signal: done.signal});
       document.addEventListener('visibilitychange', () => document.hidden || end(resolve), {signal: done.signal});
     }
   });

@@ -1,17 +1,47 @@
-import {h, replace} from '../dom.js';
-import {poll} from '../api.js';
-import {failure} from '../parts/failure.js';
+/** One experiment: the history of its jobs and the best trials among them. */
 
-/** Experiment: what the service says of it. */
+import {get, poll, send} from '../api.js';
+import {curlButton} from '../curl.js';
+import {h, replace} from '../dom.js';
+import {count, time} from '../format.js';
+import {editable} from '../parts/edit.js';
+import {failure} from '../parts/failure.js';
+import {jobTable} from '../parts/jobs.js';
+import {best} from './experiment/best.js';
+
+const LIMIT = 100;
+
+/** Name and notes, edited where they stand. */
+function head(experiment, signal) {
+  const patch = (changes) => send('PATCH', `/v1/experiments/${experiment.id}`, changes, {signal});
+  const {job_count: jobs, trial_count: trials, completed_count: completed} = experiment;
+  return [
+    h('h1', {}, editable(experiment.name, (name) => patch({name}), {label: 'Rename the experiment', name: 'experiment-name'})),
+    h('p', {class: 'muted'}, `${count(jobs)} jobs, ${count(completed)} of ${count(trials)} trials completed · since ${time(experiment.created_at)}`),
+    editable(experiment.notes, (notes) => patch({notes}), {label: 'Edit the notes', empty: 'No notes', lines: true, name: 'experiment-notes'}),
+  ];
+}
+
+/**
+ * @param {string[]} parameters its id
+ * @param {Object} scope
+ * @returns {HTMLElement}
+ */
 export function view([id], {signal, title}) {
-  const name = h('h1', {}, 'Experiment');
-  const body = h('dl', {class: 'facts', 'data-test': 'experiment'});
-  const show = (row) => {
-    title(row.name);
-    replace(name, row.name);
-    replace(body, ['state', 'kind', 'created_at', 'notes'].filter((key) => row[key])
-      .map((key) => [h('dt', {}, key), h('dd', {}, row[key])]));
-  };
-  poll(`/v1/experiments/${id}`, show, {signal, onError: (error) => replace(body, failure(error))});
-  return h('section', {class: 'view'}, name, body);
+  const top = h('div', {class: 'stack grow'});
+  const podium = h('div', {});
+  const table = jobTable({withExperiment: false});
+  const path = `/v1/jobs?experiment=${id}&archived=any&limit=${LIMIT}`;
+  get(`/v1/experiments/${id}`, {signal}).then((experiment) => {
+    title(experiment.name);
+    replace(top, head(experiment, signal));
+  }, (error) => signal.aborted || replace(top, failure(error)));
+  poll(path, ({items}) => {
+    table.show(items);
+    replace(podium, best(items));
+  }, {signal, onError: (error) => replace(podium, failure(error))});
+  return h('section', {class: 'view'},
+    h('p', {class: 'crumbs'}, h('a', {href: '#/'}, 'Experiments')),
+    h('div', {class: 'row between'}, top, curlButton(() => ({method: 'GET', path}))),
+    podium, h('h2', {}, 'Jobs'), table);
 }

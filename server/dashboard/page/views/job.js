@@ -1,17 +1,70 @@
-import {h, replace} from '../dom.js';
-import {poll} from '../api.js';
-import {failure} from '../parts/failure.js';
+/** One job, live: its head, and its trials one by one or as means over seeds. */
 
-/** Job: what the service says of it. */
-export function view([id], {signal, title}) {
-  const name = h('h1', {}, 'Job');
-  const body = h('dl', {class: 'facts', 'data-test': 'job'});
-  const show = (row) => {
-    title(row.name);
-    replace(name, row.name);
-    replace(body, ['state', 'kind', 'created_at', 'notes'].filter((key) => row[key])
-      .map((key) => [h('dt', {}, key), h('dd', {}, row[key])]));
+import {poll} from '../api.js';
+import {h, replace} from '../dom.js';
+import {failure} from '../parts/failure.js';
+import {jobHead} from './job/head.js';
+import {means} from './job/means.js';
+import {trials} from './job/trials.js';
+
+const TABLES = {trials: 'Trials', means: 'Means over seeds'};
+
+function tableSwitch(shown, choose) {
+  const buttons = Object.entries(TABLES).map(([name, label]) =>
+    h('button', {type: 'button', 'aria-pressed': String(name === shown), 'data-test': `show-${name}`, on: {click: () => choose(name)}}, label));
+  return h('div', {class: 'switch', role: 'group', 'aria-label': 'What the table shows'}, buttons);
+}
+
+/** The chosen table below the switch, made when it is first shown. */
+function tables(job, scope, onError) {
+  const {signal, query, setQuery} = scope;
+  const made = {};
+  const place = h('div', {});
+  const bar = h('div', {});
+  const element = h('div', {class: 'stack'}, bar, place);
+  element.refresh = () => {
+    const name = query.get('table') === 'means' ? 'means' : 'trials';
+    made[name] ??= name === 'means' ? means(job, signal) : trials(job, scope);
+    if (place.firstChild !== made[name]) {
+      replace(bar, tableSwitch(name, choose));
+      replace(place, made[name]);
+    }
+    return made[name].refresh().catch((error) => signal.aborted || onError(error));
   };
-  poll(`/v1/jobs/${id}`, show, {signal, onError: (error) => replace(body, failure(error))});
-  return h('section', {class: 'view'}, name, body);
+  const choose = (name) => {
+    setQuery({table: name === 'means' ? 'means' : ''});
+    element.refresh();
+  };
+  return element;
+}
+
+/**
+ * @param {string[]} parameters its id
+ * @param {Object} scope
+ * @returns {HTMLElement}
+ */
+export function view([id], scope) {
+  const {signal, title} = scope;
+  const path = `/v1/jobs/${id}`;
+  const element = h('section', {class: 'view', 'data-test': 'job'});
+  const trouble = h('div', {});
+  const onError = (error) => replace(trouble, failure(error));
+  let head = null;
+  let below = null;
+
+  const again = new EventTarget();
+  const show = (job) => {
+    title(job.name || `Job ${job.number}`);
+    if (!head) {
+      head = jobHead(job, () => again.dispatchEvent(new Event('changed')));
+      below = tables(job, scope, onError);
+      replace(element, head, trouble, below);
+    }
+    replace(trouble);
+    head.update(job);
+    below.refresh();
+  };
+  replace(element, h('p', {class: 'muted'}, 'Reading …'), trouble);
+  poll(path, show, {signal, onError, wake: again});
+  return element;
 }

@@ -1,0 +1,58 @@
+/** Jobs as a table; on a narrow screen each is a card. */
+
+import {h} from '../dom.js';
+import {ago, count, metricName, number, time} from '../format.js';
+import {badge} from './badge.js';
+import {keyed} from './keyed.js';
+import {progress} from './progress.js';
+
+const FINAL = new Set(['completed', 'stopped', 'cancelled', 'failed']);
+
+function trialsCell({trial_count: total, counts, progress: share, state}) {
+  const failed = counts.failed ? h('span', {class: 'bad'}, ` · ${count(counts.failed)} failed`) : null;
+  const ended = counts.completed + counts.stopped + counts.cancelled + counts.failed;
+  return FINAL.has(state)
+    ? [`${count(total)} ${total === 1 ? 'trial' : 'trials'}`, failed]
+    : [progress(share, 'Progress of the job', `${count(ended)} / ${count(total)}`), failed];
+}
+
+function bestCell({best, headline_metric: metric}) {
+  return best
+    ? [h('a', {href: `#/trials/${best.trial}`, class: 'strong'}, number(best.value)), h('div', {class: 'muted small nowrap'}, metricName(metric))]
+    : h('span', {class: 'muted'}, '–');
+}
+
+function nameCell(job, withExperiment) {
+  const about = [withExperiment && job.experiment ? h('a', {href: `#/experiments/${job.experiment.id}`}, job.experiment.name) : null,
+    h('span', {}, job.kind.replaceAll('_', ' '))];
+  return [
+    h('div', {class: 'row'}, h('a', {class: 'strong break', href: `#/jobs/${job.id}`, 'data-test': 'job-link'}, job.name || `Job ${job.number}`),
+      (job.labels ?? []).map((label) => h('span', {class: 'chip'}, label)), job.archived ? h('span', {class: 'chip'}, 'archived') : null),
+    h('div', {class: 'muted small dotted'}, about),
+  ];
+}
+
+function jobRow(job, withExperiment) {
+  const when = job.finished_at ?? job.started_at ?? job.created_at;
+  return h('tr', {'data-test': 'job-row', 'data-id': job.id},
+    h('td', {class: 'wide'}, nameCell(job, withExperiment)),
+    h('td', {}, badge(job.paused && job.state !== 'paused' && !FINAL.has(job.state) ? 'paused' : job.state)),
+    h('td', {class: 'trials'}, trialsCell(job)),
+    h('td', {}, bestCell(job)),
+    h('td', {class: 'clip'}, h('a', {href: `#/datasets/${job.dataset.id}`, class: 'muted'}, job.dataset.name)),
+    h('td', {class: 'muted nowrap', title: time(when)}, ago(when)));
+}
+
+/**
+ * @param {{withExperiment: boolean}} options
+ * @returns {HTMLElement} with a method `show(jobs)`; rows of jobs that have not changed stay as they are
+ */
+export function jobTable({withExperiment}) {
+  const body = h('tbody', {});
+  const heads = ['Job', 'State', 'Trials', 'Best', 'Data', 'When'];
+  const box = h('div', {class: 'table-box', tabindex: '0', role: 'region', 'aria-label': 'Jobs'},
+    h('table', {class: 'jobs', 'data-test': 'jobs'},
+      h('thead', {}, h('tr', {}, heads.map((text) => h('th', {scope: 'col'}, text)))), body));
+  box.show = keyed(body, (job) => job.id, (job) => jobRow(job, withExperiment));
+  return box;
+}

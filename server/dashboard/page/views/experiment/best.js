@@ -1,0 +1,40 @@
+import {h} from '../../dom.js';
+import {metricName, number} from '../../format.js';
+import {link} from '../../router.js';
+
+const SHOWN = 5;
+function sorted(jobs) {
+  const sign = jobs[0].headline_direction === 'lower' ? 1 : -1;
+  return [...jobs].sort((a, b) => sign * (a.best.value - b.best.value));
+}
+
+function place(job, rank) {
+  return h('tr', {'data-test': 'best-row'},
+    h('td', {class: 'numeric muted'}, String(rank + 1)),
+    h('td', {class: 'numeric strong'}, h('a', {href: `#/trials/${job.best.trial}`}, number(job.best.value))),
+    h('td', {}, h('a', {href: `#/jobs/${job.id}`}, job.name || `Job ${job.number}`)),
+    h('td', {class: 'muted'}, job.dataset.name));
+}
+
+function ranking(metric, jobs) {
+  const first = sorted(jobs).slice(0, SHOWN);
+  const compare = first.length > 1
+    ? h('a', {class: 'button small', href: link('/compare', {trials: first.map((job) => job.best.trial).join(',')})}, 'Compare') : null;
+  return h('section', {class: 'card'},
+    h('div', {class: 'row between'}, h('h2', {}, `Best by ${metricName(metric).toLowerCase()}`), compare),
+    h('table', {}, h('tbody', {}, first.map(place))));
+}
+
+/**
+ * The best trials of some jobs, a table a metric: figures of different metrics are not compared.
+ * @param {Object[]} jobs
+ */
+export function best(jobs) {
+  const metrics = new Map();
+  for (const job of jobs) {
+    if (job.best && Number.isFinite(job.best.value)) {
+      metrics.set(job.headline_metric, [...(metrics.get(job.headline_metric) ?? []), job]);
+    }
+  }
+  return h('div', {class: 'grid'}, [...metrics].map(([metric, of]) => ranking(metric, of)));
+}
