@@ -7,7 +7,7 @@ import {failure} from './failure.js';
 function controlFor(form, pointer) {
   const all = [...form.querySelectorAll('[data-pointer]')];
   for (let at = pointer ?? ''; at; at = at.slice(0, at.lastIndexOf('/'))) {
-    const found = all.find((one) => one.dataset.pointer === at && one.offsetParent !== null);
+    const found = all.find((one) => one.dataset.pointer === at && !one.closest('[hidden]'));
     if (found) {
       return found;
     }
@@ -35,6 +35,7 @@ export function markProblem(form, place, error) {
     return;
   }
   control.setAttribute('aria-invalid', 'true');
+  control.closest('details')?.setAttribute('open', '');
   const text = h('span', {class: 'problem', role: 'alert', 'data-problem': error.pointer, 'data-test': 'problem'}, error.message);
   (control.closest('.field') ?? control).append(text);
   replace(place);

@@ -19,7 +19,7 @@ function controlOf(parameter, value) {
   const {name, type, minimum, maximum} = parameter;
   const fallback = JSON.stringify(parameter.default).replaceAll('"', '');
   const text = value === undefined ? '' : Array.isArray(value) ? value.join(', ') || '[]' : String(value);
-  const common = {name, value: text, 'data-test': `parameter-${name}`, autocomplete: 'off'};
+  const common = {name, value: text, 'data-test': `parameter-${name}`, 'data-pointer': `/network/${name}`, autocomplete: 'off'};
   if (type === 'choice' || type === 'boolean') {
     const values = parameter.choices ?? ['true', 'false'];
     return choice([['', `default (${fallback})`], ...values], common);
