@@ -1,46 +1,77 @@
 import {get, poll} from '../api.js';
 import {h, replace} from '../dom.js';
-import {percent, value} from '../format.js';
-import {badge} from '../parts/badge.js';
 import {failure} from '../parts/failure.js';
+import {trialHead} from '../parts/trial_head.js';
+import {link} from '../router.js';
 import {tabs} from './trial/tabs.js';
 
-/** The link of each tab; the chosen one is marked. */
-function tabLinks(shown, chosen, id) {
-  return h('nav', {class: 'tabs', 'aria-label': 'What of the trial'}, shown.map(({name, label}) =>
-    h('a', {href: `#/trials/${id}?tab=${name}`, 'aria-current': name === chosen?.name ? 'page' : null, 'data-test': `tab-${name}`}, label)));
+const OVER = new Set(['completed', 'stopped', 'cancelled', 'failed']);
+
+/** A tab is chosen without showing the view anew, and with a step back in the browser's history. */
+function onTabClick(event, name, choose) {
+  if (event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    history.pushState(null, '', event.currentTarget.getAttribute('href'));
+    choose(name);
+  }
 }
 
-function facts(trial) {
-  const rows = [
-    ['State', badge(trial.state)],
-    ['What happened', trial.explanation],
-    ['Reason', trial.error?.text],
-    ...Object.entries(trial.parameters ?? {}).map(([key, chosen]) => [key, value(chosen)]),
-    ['Progress', trial.total_steps ? percent(trial.step / trial.total_steps) : null],
-  ];
-  return rows.filter(([, shown]) => shown).map(([key, shown]) => [h('dt', {}, key), h('dd', {}, shown)]);
+function tabLinks(shown, chosen, id, choose) {
+  return shown.map(({name, label}) => h('a', {
+    href: link(`/trials/${id}`, {tab: name}), 'aria-current': name === chosen?.name ? 'page' : null, 'data-test': `tab-${name}`,
+    on: {click: (event) => onTabClick(event, name, choose)},
+  }, label));
 }
 
-/** One trial: its facts, kept up to date, and a tab of what it left. */
-export function view([id], scope) {
-  const {signal, query, title} = scope;
-  const head = h('div', {class: 'trial-head'});
+/**
+ * The tabs below the head: their links, and what the chosen one shows. That is made anew when another
+ * one is chosen and when the trial has ended or begun again: there is more to see then.
+ */
+function tabBox(id, job, scope) {
+  const links = h('nav', {class: 'tabs', 'aria-label': 'What of the trial'});
   const body = h('div', {'data-test': 'tab-body'});
-  const fill = async () => {
-    const trial = await get(`/v1/trials/${id}`, {signal});
-    const job = await get(`/v1/jobs/${trial.job.id}`, {signal});
+  let stop = new AbortController();
+  let shownKey = '';
+  const update = (trial) => {
     const shown = tabs.filter((tab) => tab.applies(trial, job));
-    const chosen = shown.find((tab) => tab.name === query.get('tab')) ?? shown[0];
-    const name = `Trial ${trial.index}`;
-    title(`${name} of ${job.name}`);
-    const list = h('dl', {class: 'facts', 'data-test': 'trial-facts'});
-    poll(`/v1/trials/${id}`, (row) => replace(list, facts(row)), {signal});
-    replace(head,
-      h('p', {class: 'crumbs'}, h('a', {href: `#/jobs/${job.id}`}, job.name)),
-      h('h1', {}, name), list, tabLinks(shown, chosen, id));
-    replace(body, chosen ? chosen.show(trial, job, scope) : null);
+    const chosen = shown.find(({name}) => name === scope.query.get('tab')) ?? shown[0];
+    const key = [chosen?.name, OVER.has(trial.state), trial.attempt, ...shown.map(({name}) => name)].join(' ');
+    if (key === shownKey) {
+      return;
+    }
+    shownKey = key;
+    stop.abort();
+    stop = new AbortController();
+    const signal = AbortSignal.any([scope.signal, stop.signal]);
+    replace(links, tabLinks(shown, chosen, id, (name) => {
+      scope.query.set('tab', name);
+      update(trial);
+    }));
+    body.dataset.tab = chosen?.name ?? '';
+    replace(body, chosen ? chosen.show(trial, job, {...scope, signal}) : null);
   };
-  fill().catch((error) => signal.aborted || replace(body, failure(error)));
-  return h('section', {class: 'view'}, head, body);
+  return {element: h('div', {class: 'stack'}, links, body), update};
+}
+
+/** One trial: what it is, kept up to date, and tabs of what it left. */
+export function view([id], scope) {
+  const {signal, title} = scope;
+  const box = h('section', {class: 'view', 'data-test': 'trial'}, h('p', {class: 'empty'}, 'Loading …'));
+  const fill = async () => {
+    const first = await get(`/v1/trials/${id}`, {signal});
+    const job = await get(`/v1/jobs/${first.job.id}`, {signal});
+    title(`Trial ${first.index} · ${job.name}`);
+    const show = (trial) => {
+      head.update(trial);
+      below.update(trial);
+    };
+    const again = async () => show(await get(`/v1/trials/${id}`, {signal}));
+    const head = trialHead(job, id, again, signal);
+    const below = tabBox(id, job, scope);
+    show(first);
+    replace(box, head, below.element);
+    poll(`/v1/trials/${id}`, show, {signal});
+  };
+  fill().catch((error) => signal.aborted || replace(box, failure(error)));
+  return box;
 }

@@ -1,4 +1,7 @@
+import {tab as curves} from './curves.js';
+import {tab as log} from './log.js';
 import {tab as network} from './network.js';
+import {tab as profile} from './profile.js';
 import {tab as regression} from './regression.js';
 
 /**
@@ -6,6 +9,9 @@ import {tab as regression} from './regression.js';
  * applies tells whether it has anything to show of this trial.
  */
 export const tabs = [
+  curves,
   regression,
   network,
+  profile,
+  log,
 ];

@@ -1,0 +1,98 @@
+/** What a trial is and how far it is, above its tabs; kept up to date. */
+
+import {h, replace} from '../dom.js';
+import {count, duration, metricName, number, percent, time, value} from '../format.js';
+import {badge} from './badge.js';
+import {trialVerbs} from './trial_verbs.js';
+
+const TROUBLED = new Set(['failed', 'cancelled']);
+
+function parameterChips(trial) {
+  const chips = Object.entries(trial.parameters).map(([key, chosen]) =>
+    h('span', {class: 'chip parameter', title: key}, h('span', {class: 'muted'}, `${key.split('.').pop().replaceAll('_', ' ')} `), value(chosen)));
+  const labels = trial.labels.map((label) => h('span', {class: 'chip'}, label));
+  return [...chips, h('span', {class: 'chip parameter'}, h('span', {class: 'muted'}, 'seed '), String(trial.seed)), ...labels];
+}
+
+function progressLine(trial) {
+  if (!trial.total_steps) {
+    return null;
+  }
+  const share = trial.step / trial.total_steps;
+  const phase = trial.state === 'running' && trial.phase ? `, ${trial.phase}` : '';
+  return h('div', {class: 'stack trial-progress'},
+    h('progress', {max: '1', value: String(share), 'aria-label': 'Progress', 'data-test': 'trial-progress'}),
+    h('span', {class: 'muted small'}, `step ${count(trial.step)} of ${count(trial.total_steps)} (${percent(share)}), epoch ${trial.epoch}${phase}`));
+}
+
+/** Sentences of the service: how it ended, and what it warns of. */
+function sentences(trial) {
+  const kind = trial.state === 'failed' ? 'failure' : 'note';
+  return [
+    h('p', {class: TROUBLED.has(trial.state) ? kind : 'trial-said', 'data-test': 'trial-explanation'}, trial.explanation),
+    trial.warnings.map((text) => h('p', {class: 'warning'}, text)),
+  ];
+}
+
+function facts(trial, job) {
+  const attempt = trial.attempts.at(-1);
+  const rows = [
+    [metricName(trial.headline_metric), trial.headline_value === null ? null : number(trial.headline_value)],
+    ['Took', trial.seconds === null ? null : duration(trial.seconds)],
+    ['Started', trial.started_at ? time(trial.started_at) : null],
+    ['Data', h('a', {href: `#/datasets/${trial.dataset}`}, job.dataset.name)],
+    ['Attempt', attempt ? `${trial.attempt} of ${trial.max_attempts} on ${attempt.host}, ${attempt.threads} threads` : null],
+    ['Notes', trial.notes || null],
+  ];
+  return rows.filter(([, shown]) => shown !== null).map(([key, shown]) => h('div', {}, h('dt', {}, key), h('dd', {}, shown)));
+}
+
+/* ----------------------------------------------------------------------------------- attempts */
+
+const ATTEMPT = [
+  ['Attempt', ({n}) => n], ['Outcome', ({outcome}) => outcome ?? 'at work'], ['From step', ({resumed_step: step}) => (step === null ? '–' : count(step))],
+  ['Claimed', ({claimed_at: at}) => time(at)], ['Ended', ({ended_at: at}) => time(at)], ['Host', ({host}) => host],
+  ['Core', ({core_build: build, core_type: type, instruction_set: set}) => `${build.slice(0, 8)} ${type} ${set}`],
+  ['Reason', ({error_text: text, bits_may_differ: differ}) => text ?? (differ ? 'resumed from another build: bits may differ' : '')],
+];
+
+/** Where it ran and how each try ended: of interest when something went wrong. */
+function attemptsBox(trial) {
+  return [
+    h('summary', {}, `Attempts (${trial.attempts.length})`),
+    h('div', {class: 'table-box', tabindex: '0', role: 'region', 'aria-label': 'Attempts'}, h('table', {class: 'small'},
+      h('thead', {}, h('tr', {}, ATTEMPT.map(([title]) => h('th', {scope: 'col'}, title)))),
+      h('tbody', {}, trial.attempts.map((attempt) => h('tr', {}, ATTEMPT.map(([, cell]) => h('td', {}, cell(attempt)))))))),
+  ];
+}
+
+/**
+ * @param {Object} job
+ * @param {string} id of the trial
+ * @param {function(Object)} onTrial what a verb made of it
+ * @param {AbortSignal} signal
+ * @returns {HTMLElement} with update(trial)
+ */
+export function trialHead(job, id, onTrial, signal) {
+  const heading = h('div', {class: 'row'});
+  const verbs = trialVerbs(id, onTrial, signal);
+  const chips = h('div', {class: 'row', 'data-test': 'trial-parameters'});
+  const said = h('div', {class: 'stack'});
+  const list = h('dl', {class: 'trial-facts', 'data-test': 'trial-facts'});
+  const attempts = h('details', {'data-test': 'trial-attempts'});
+  const crumbs = h('nav', {class: 'crumbs', 'aria-label': 'Where this lies'},
+    job.experiment ? h('a', {href: `#/experiments/${job.experiment.id}`}, job.experiment.name) : null,
+    h('a', {href: `#/jobs/${job.id}`, 'data-test': 'trial-job'}, job.name || `Job ${job.number}`));
+  const head = h('header', {class: 'stack trial-head', 'data-test': 'trial-head'}, crumbs,
+    h('div', {class: 'row between'}, heading, verbs), chips, said, list, attempts);
+  head.update = (trial) => {
+    replace(heading, h('h1', {}, `Trial ${trial.index}`), badge(trial.state), trial.discarded ? h('span', {class: 'chip'}, 'discarded') : null);
+    verbs.update(trial);
+    replace(chips, parameterChips(trial));
+    replace(said, trial.state === 'completed' ? null : progressLine(trial), sentences(trial));
+    replace(list, facts(trial, job));
+    attempts.hidden = trial.attempts.length === 0;
+    replace(attempts, attemptsBox(trial));
+  };
+  return head;
+}
