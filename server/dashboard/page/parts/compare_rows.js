@@ -42,13 +42,16 @@ function figuresOf(evaluation) {
   return [...own, ...(evaluation.custom_metrics ?? [])];
 }
 
-/** Places of the best values; what is not finite never wins, and a tie has several. */
+/** Places of the best values; what is not finite never wins, and where all are equal none is best. */
 function bestOf(values, direction) {
   const numbers = values.map((one) => (typeof one === 'number' ? one : NaN)).filter(Number.isFinite);
   if (direction === 'none' || numbers.length < 2) {
     return [];
   }
   const best = direction === 'higher' ? Math.max(...numbers) : Math.min(...numbers);
+  if (numbers.length === values.length && numbers.every((one) => one === best)) {
+    return [];
+  }
   return values.flatMap((one, i) => (one === best ? [i] : []));
 }
 

@@ -63,7 +63,9 @@ function panelOf(title, state, signal, onRange) {
     wait.hidden = shown.length > 0;
     chart.parentElement.hidden = shown.length === 0;
     chart.update(shown, {isLog: state.isLog, smoothing: state.smoothing, range: state.range, hidden});
-    replace(note, remark(shown.filter(({key}) => !hidden.has(key)), state.isLog));
+    const text = remark(shown.filter(({key}) => !hidden.has(key)), state.isLog);
+    note.hidden = text === '';
+    replace(note, text);
   };
   return {
     element,

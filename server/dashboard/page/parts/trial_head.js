@@ -29,7 +29,7 @@ function progressLine(trial) {
 function sentences(trial) {
   const kind = trial.state === 'failed' ? 'failure' : 'note';
   return [
-    h('p', {class: TROUBLED.has(trial.state) ? kind : 'trial-said', 'data-test': 'trial-explanation'}, trial.explanation),
+    trial.state === 'running' ? null : h('p', {class: TROUBLED.has(trial.state) ? kind : 'trial-said', 'data-test': 'trial-explanation'}, trial.explanation),
     trial.warnings.map((text) => h('p', {class: 'warning'}, text)),
   ];
 }

@@ -2,6 +2,7 @@ import {get, poll} from '../api.js';
 import {h, replace} from '../dom.js';
 import {count, duration, interval, percent} from '../format.js';
 import {badge} from '../parts/badge.js';
+import {breakable} from '../parts/breakable.js';
 import {figureRows, settingRows} from '../parts/compare_rows.js';
 import {failure} from '../parts/failure.js';
 import {jobCurves, parametersText} from '../parts/job_curves.js';
@@ -23,7 +24,7 @@ function headCell(trial, trials) {
 
 function settingRow({name, texts}, isDiffering) {
   return h('tr', {class: isDiffering ? 'differs' : '', 'data-test': isDiffering ? 'differing-row' : 'same-row'},
-    h('th', {scope: 'row'}, h('code', {class: 'break'}, name)), texts.map((text) => h('td', {class: 'break'}, text)));
+    h('th', {scope: 'row'}, h('code', {}, breakable(name))), texts.map((text) => h('td', {class: 'break'}, text)));
 }
 
 function figureRow({name, title, texts, ranges, best}) {

@@ -1,6 +1,7 @@
 import {get} from '../../api.js';
 import {h, replace} from '../../dom.js';
 import {count, duration, number, percent} from '../../format.js';
+import {breakable} from '../../parts/breakable.js';
 import {failure} from '../../parts/failure.js';
 
 const OVER = new Set(['completed', 'stopped', 'failed']);
@@ -44,25 +45,28 @@ const VIEWS = {
   operator: {
     label: 'By operator',
     rows: (profile) => profile.items,
-    heads: ['Operator', 'Phase', 'Layers'],
-    cells: (item) => [h('th', {scope: 'row', class: 'break'}, item.operator), h('td', {}, phaseLabel(item.phase)),
-      h('td', {class: 'numeric'}, item.layers ? count(item.layers) : '–')],
+    heads: ['Operator', 'Phase'],
+    counts: ['Layers'],
+    cells: (item) => [h('th', {scope: 'row'}, breakable(item.operator)), h('td', {}, phaseLabel(item.phase)),
+      h('td', {class: 'numeric secondary'}, item.layers ? count(item.layers) : '–')],
   },
   layer: {
     label: 'By layer',
     rows: (profile) => profile.by_layer,
     heads: ['Layer', 'Operator', 'Phase'],
-    cells: (item) => [h('th', {scope: 'row', class: 'break'}, item.layer ?? '–'), h('td', {class: 'break'}, item.operator), h('td', {}, phaseLabel(item.phase))],
+    counts: [],
+    cells: (item) => [h('th', {scope: 'row'}, breakable(item.layer ?? '–')), h('td', {class: 'secondary'}, breakable(item.operator)), h('td', {}, phaseLabel(item.phase))],
   },
 };
 
 function table(profile, name) {
-  const {rows, heads, cells} = VIEWS[name];
+  const {rows, heads, counts, cells} = VIEWS[name];
   const items = rows(profile);
   const most = Math.max(...items.map(({share}) => share), 1e-9);
   return h('div', {class: 'table-box', tabindex: '0', role: 'region', 'aria-label': VIEWS[name].label}, h('table', {'data-test': 'profile-table'},
-    h('thead', {}, h('tr', {}, heads.map((text) => h('th', {scope: 'col'}, text)), h('th', {scope: 'col', class: 'numeric'}, 'a step'),
-      h('th', {scope: 'col'}, 'share'))),
+    h('thead', {}, h('tr', {}, heads.map((text) => h('th', {scope: 'col', class: name === 'layer' && text === 'Operator' ? 'secondary' : null}, text)),
+      counts.map((text) => h('th', {scope: 'col', class: 'numeric secondary'}, text)), h('th', {scope: 'col', class: 'numeric'}, 'A step'),
+      h('th', {scope: 'col'}, 'Share'))),
     h('tbody', {}, items.map((item) => h('tr', {'data-test': 'profile-row'}, cells(item),
       h('td', {class: 'numeric'}, stepTime(item.seconds)), shareCell(item.share, item.phase, most))))));
 }
@@ -81,8 +85,8 @@ function content(profile) {
     h('section', {class: 'card'},
       h('h2', {}, `A step takes ${stepTime(profile.seconds_per_step)}`), stepBar(shares),
       h('p', {class: 'muted small', 'data-test': 'profile-steps'},
-        `Mean of ${count(profile.steps)} steps after warm-up, self time on one level. Beside the steps: ${duration(profile.validation_seconds)} of validation, `
-        + `${duration(profile.checkpoint_seconds)} of checkpoints.`)),
+        `Mean of ${count(profile.steps)} ${profile.steps === 1 ? 'step' : 'steps'} after warm-up, self time on one level. Beside the steps: ${stepTime(profile.validation_seconds)} of validation, `
+        + `${stepTime(profile.checkpoint_seconds)} of checkpoints.`)),
     h('div', {class: 'row'}, buttons), place,
   ];
 }
