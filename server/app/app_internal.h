@@ -72,6 +72,11 @@ int app_work_main(int argc, char **argv);
 int app_migrate_main(int argc, char **argv);
 extern const char app_token_usage[];
 int app_token_main(int argc, char **argv);
+extern const char app_backup_usage[];
+int app_backup_main(int argc, char **argv);
+extern const char app_restore_usage[];
+int app_restore_main(int argc, char **argv);
+int app_health_main(int argc, char **argv);
 int app_routes_main(int argc, char **argv);
 
 #endif

@@ -19,10 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "server/app/app_internal.h"
+#include "server/app/database.h"
 #include "server/app/restart.h"
 #include "server/base/clock.h"
-#include "server/store/cluster.h"
 
 enum { START_TIMEOUT_MS = 120000, POSTGRES_STOP_MS = 120000, STOP_MARGIN_MS = 60000 };
 
@@ -61,23 +60,6 @@ static void note(struct parent *parent, enum sv_log_level level, const char *eve
 
 /* ------------------------------------------------------------------------------ starting */
 
-static pid_t fork_postgres(struct parent *parent)
-{
-    struct store_cluster_command command;
-    store_cluster_command(&parent->cluster, &parent->cluster_options, &command);
-    pid_t pid = fork();
-    if (pid == 0) {
-        sigset_t none;
-        (void)sigemptyset(&none);
-        (void)sigprocmask(SIG_SETMASK, &none, NULL);
-        (void)signal(SIGPIPE, SIG_DFL);
-        (void)setpgid(0, 0); /* a Ctrl-C of the terminal is for the parent alone */
-        store_cluster_exec(&parent->cluster, &command);
-        _exit(127);
-    }
-    return pid;
-}
-
 static void start_postgres(struct parent *parent)
 {
     struct child *child = &parent->children[CHILD_POSTGRES];
@@ -92,7 +74,7 @@ static void start_postgres(struct parent *parent)
         }
         return;
     }
-    pid_t pid = fork_postgres(parent);
+    pid_t pid = app_postgres_fork(&parent->cluster, &parent->cluster_options);
     child->pid = pid > 0 ? pid : 0;
 }
 

@@ -61,6 +61,10 @@ struct store_conclusion store_conclude_failure(const struct store_held *held,
 SV_MUST_CHECK enum sv_status store_reap_worker(struct store *store, const char *worker_id,
                                                size_t *out_reaped, struct sv_error *err);
 
+/* Likewise of all workers, in a transaction of the caller: there is none on this database. */
+SV_MUST_CHECK enum sv_status store_reap_everything(struct store_conn *conn, size_t *out_reaped,
+                                                   struct sv_error *err);
+
 /* step_profile.c */
 SV_MUST_CHECK enum sv_status store_profile_write(struct store_conn *conn,
                                                  const struct store_claim *claim,

@@ -7,14 +7,19 @@
 #include <ftw.h>
 #include <glob.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "server/base/clock.h"
 #include "server/store/cluster_internal.h"
+
+enum { REMOVE_TRIES = 50, REMOVE_PAUSE_MS = 100 };
 
 /* ---- finding ---- */
 
@@ -107,7 +112,8 @@ static void exec_initdb(const struct store_cluster *cluster, char *const argv[])
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     (void)umask(077);
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
-        store_cluster_become(cluster) && chdir("/") == 0) {
+        store_cluster_become(cluster) && chdir("/") == 0 &&
+        prctl(PR_SET_PDEATHSIG, SIGKILL) == 0) { /* who comes after us finds nobody at work */
         if (access(argv[2], R_OK | W_OK | X_OK) != 0) {
             _exit(126);
         }
@@ -166,6 +172,12 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
 
 bool store_cluster_remove_tree(const char *path)
 {
-    return access(path, F_OK) != 0 ||
-           nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
+    bool gone = access(path, F_OK) != 0;
+    for (int i = 0; i < REMOVE_TRIES && !gone; i++) {
+        gone = nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
+        if (!gone) { /* what a killed initdb had started may still write for a moment */
+            sv_clock_sleep_ms(REMOVE_PAUSE_MS);
+        }
+    }
+    return gone;
 }

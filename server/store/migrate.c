@@ -9,15 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/base/clock.h"
 #include "server/base/embedded.h"
-#include "server/store/sql_internal.h"
+#include "server/store/migrate_internal.h"
 
+enum { SCRIPT_PATIENCE_MS = 3600 * 1000 };
+
+/* It locks tables that others use, and waits for them with the session's short lock_timeout and
+ * again, because whoever comes later waits behind it. Its work itself may take long. */
+static const char LIMITS[] = "set local statement_timeout = 0";
+static const char BUSY[] =
+    "another program changes the schema of the database, restores it or backs"
+    " it up: wait until it is done";
 static const char LOCK[] = "select pg_advisory_xact_lock(1634956001, 0)";
 static const char TABLE[] =
     "create table if not exists schema_migration ("
     " version integer primary key, name text not null, checksum bytea not null,"
     " applied_at timestamptz not null default now());"
-    " comment on table schema_migration is 'Migrations applied, with the SHA-256 of their text.'";
+    " comment on table schema_migration is 'Migrations applied, with the SHA-256 of their text.';"
+    " lock table schema_migration in share row exclusive mode"; /* a backup holds it */
 
 /* Number of a migration file's name, 0 for any other file. */
 static int file_version(const char *name)
@@ -49,10 +59,19 @@ int store_schema_version(void)
 
 static enum sv_status exec_script(struct store_conn *conn, const char *script, struct sv_error *err)
 {
-    PGresult *result = PQexec(conn->pg, script);
+    sql_wait_begin(conn);
+    conn->until_ms = sv_clock_monotonic_ms() + SCRIPT_PATIENCE_MS;
+    PGresult *result = PQsendQuery(conn->pg, script) ? sql_last(conn) : NULL;
     enum sv_status st = sql_sort(conn, result, script, err);
     PQclear(result);
     return st;
+}
+
+/* Of what a lock stood in the way, once the patience for it has run out. */
+static enum sv_status explain_lock(const struct store_conn *conn, enum sv_status st,
+                                   const char *text, struct sv_error *err)
+{
+    return strcmp(conn->sqlstate, "55P03") == 0 ? sv_fail(err, st, "%s", text) : st;
 }
 
 static enum sv_status newest_version(struct store_conn *conn, int *out_version,
@@ -110,22 +129,40 @@ static enum sv_status apply(struct store_conn *conn, int version, struct sv_erro
         &params, NULL, err);
 }
 
+enum sv_status store_migrate_lock(struct store_conn *conn, struct sv_error *err)
+{
+    enum sv_status st = exec_script(conn, LIMITS, err);
+    st = st == SV_OK ? exec_script(conn, LOCK, err) : st;
+    return explain_lock(conn, st, BUSY, err);
+}
+
+/* Makes the table of migrations where it is missing, and reads it. */
+static enum sv_status open_table(struct store_conn *conn, int *out_version, struct sv_error *err)
+{
+    enum sv_status st = explain_lock(conn, exec_script(conn, TABLE, err), BUSY, err);
+    return st == SV_OK ? newest_version(conn, out_version, err) : st;
+}
+
+enum sv_status store_migrate_to(struct store_conn *conn, int version, struct sv_error *err)
+{
+    int now = 0;
+    enum sv_status st = open_table(conn, &now, err);
+    while (st == SV_OK && now < version) {
+        st = explain_lock(conn, apply(conn, ++now, err),
+                          "a table that the schema's next version changes stays locked: end long"
+                          " queries and transactions of others on the database",
+                          err);
+    }
+    return st;
+}
+
 /* ctx: struct store_migrated. One migration, or none when the schema is up to date. */
 static enum sv_status migrate_step(struct store_conn *conn, void *ctx, struct sv_error *err)
 {
     struct store_migrated *migrated = ctx;
     int version = 0;
-    enum sv_status st =
-        exec_script(conn, "set local lock_timeout = '60s'; set local statement_timeout = 0", err);
-    if (st == SV_OK) {
-        st = exec_script(conn, LOCK, err);
-    }
-    if (st == SV_OK) {
-        st = exec_script(conn, TABLE, err);
-    }
-    if (st == SV_OK) {
-        st = newest_version(conn, &version, err);
-    }
+    enum sv_status st = store_migrate_lock(conn, err);
+    st = st == SV_OK ? open_table(conn, &version, err) : st;
     if (st != SV_OK) {
         return st;
     }
@@ -135,13 +172,9 @@ static enum sv_status migrate_step(struct store_conn *conn, void *ctx, struct sv
                        version, store_schema_version());
     }
     st = check_applied(conn, version, err);
-    migrated->applied = 0;
-    if (st == SV_OK && version < store_schema_version()) {
-        st = apply(conn, ++version, err);
-        migrated->applied = 1;
-    }
-    migrated->version = version;
-    return st;
+    migrated->applied = st == SV_OK && version < store_schema_version();
+    migrated->version = version + migrated->applied;
+    return migrated->applied ? store_migrate_to(conn, migrated->version, err) : st;
 }
 
 enum sv_status store_migrate(struct store *store, struct store_migrated *out_migrated,

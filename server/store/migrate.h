@@ -15,7 +15,8 @@ struct store_migrated {
 };
 
 /* Brings the schema up to date. SV_ERR_DRAINING: the schema is newer than this program (nothing is
- * touched). SV_ERR_CONFLICT: an applied migration's checksum differs from ours. */
+ * touched). SV_ERR_CONFLICT: an applied migration's checksum differs from ours. SV_ERR_OVERLOADED:
+ * somebody held a lock for some 25 s; the text says what to do. */
 SV_MUST_CHECK enum sv_status store_migrate(struct store *store, struct store_migrated *out_migrated,
                                            struct sv_error *err);
 

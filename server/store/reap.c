@@ -116,16 +116,22 @@ static enum sv_status reap_tx(struct store_conn *conn, void *ctx, struct sv_erro
                                     : reap_import(conn, candidate, err);
 }
 
-static enum sv_status find_candidates(struct store *store, const char *gone_worker,
-                                      struct candidate candidates[BATCH], size_t *out_n,
-                                      struct sv_error *err)
+struct found {
+    const char *gone_worker;
+    struct candidate candidates[BATCH];
+    size_t n;
+};
+
+/* ctx: struct found. */
+static enum sv_status find_candidates(struct store_conn *conn, void *ctx, struct sv_error *err)
 {
+    struct found *found = ctx;
     struct sql_params params = {0};
     struct sql_rows rows = {0};
-    sql_text(&params, gone_worker);
+    sql_text(&params, found->gone_worker);
     sql_int(&params, BATCH);
-    enum sv_status st = store_query(
-        store,
+    enum sv_status st = sql_run(
+        conn,
         "select (-1)::bigint, id, fence from trial where state = 'running' and (($1::text is null "
         "and"
         " lease_until < clock_timestamp()) or worker_id = ($1::text)::uuid) union all"
@@ -142,12 +148,13 @@ static enum sv_status find_candidates(struct store *store, const char *gone_work
     }
     for (int i = 0; i < rows.n; i++) {
         struct sql_reader r = {.rows = &rows, .row = i};
-        candidates[i] = (struct candidate){.gone_worker = gone_worker};
-        candidates[i].kind = sql_read_int(&r);
-        sql_read_id(&r, candidates[i].id);
-        candidates[i].fence = sql_read_int(&r);
+        struct candidate *candidate = &found->candidates[i];
+        *candidate = (struct candidate){.gone_worker = found->gone_worker};
+        candidate->kind = sql_read_int(&r);
+        sql_read_id(&r, candidate->id);
+        candidate->fence = sql_read_int(&r);
     }
-    *out_n = (size_t)rows.n;
+    found->n = (size_t)rows.n;
     sql_rows_clear(&rows);
     return SV_OK;
 }
@@ -155,13 +162,12 @@ static enum sv_status find_candidates(struct store *store, const char *gone_work
 static enum sv_status reap(struct store *store, const char *gone_worker, size_t *out_reaped,
                            struct sv_error *err)
 {
-    struct candidate candidates[BATCH];
-    size_t n = 0;
+    struct found found = {.gone_worker = gone_worker};
     size_t reaped = 0;
-    enum sv_status st = find_candidates(store, gone_worker, candidates, &n, err);
-    for (size_t i = 0; st == SV_OK && i < n; i++) {
-        st = store_tx_run(store, "reap", reap_tx, &candidates[i], err);
-        reaped += st == SV_OK && candidates[i].reaped;
+    enum sv_status st = store_run(store, "reap_find", find_candidates, &found, err);
+    for (size_t i = 0; st == SV_OK && i < found.n; i++) {
+        st = store_tx_run(store, "reap", reap_tx, &found.candidates[i], err);
+        reaped += st == SV_OK && found.candidates[i].reaped;
     }
     if (st == SV_OK) {
         *out_reaped = reaped;
@@ -178,4 +184,32 @@ enum sv_status store_reap_worker(struct store *store, const char *worker_id, siz
                                  struct sv_error *err)
 {
     return reap(store, worker_id, out_reaped, err);
+}
+
+/* The claim has cost its attempt nothing that the subject answers for, so it does not count. */
+static const char END_CLAIMS[] =
+    "with t as (update trial set lease_until = least(lease_until, now() - interval '1 ms'),"
+    " attempt = attempt - 1 where state = 'running'),"
+    " d as (update dataset set lease_until = least(lease_until, now() - interval '1 ms'),"
+    " attempt = attempt - 1 where worker_id is not null),"
+    " w as (update weights set lease_until = least(lease_until, now() - interval '1 ms'),"
+    " attempt = attempt - 1 where worker_id is not null),"
+    " p as (update prediction set lease_until = least(lease_until, now() - interval '1 ms'),"
+    " attempt = attempt - 1 where worker_id is not null)"
+    " update worker set stopped_at = heartbeat_at where stopped_at is null";
+
+enum sv_status store_reap_everything(struct store_conn *conn, size_t *out_reaped,
+                                     struct sv_error *err)
+{
+    struct found found = {.n = 0};
+    *out_reaped = 0;
+    enum sv_status st = sql_run(conn, END_CLAIMS, NULL, NULL, err);
+    do {
+        st = st == SV_OK ? find_candidates(conn, &found, err) : st;
+        for (size_t i = 0; st == SV_OK && i < found.n; i++) {
+            st = reap_tx(conn, &found.candidates[i], err);
+            *out_reaped += st == SV_OK;
+        }
+    } while (st == SV_OK && found.n > 0);
+    return st;
 }

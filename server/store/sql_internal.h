@@ -142,6 +142,11 @@ PGresult *sql_next(struct store_conn *conn);
 PGresult *sql_last(struct store_conn *conn);
 /* One statement without parameters, as sql_last. */
 PGresult *sql_command(struct store_conn *conn, const char *sql);
+/* The next piece of a COPY TO STDOUT: its length, and PQfreemem frees it; -1 at the end, -2 when it
+ * broke. */
+int sql_copy_read(struct store_conn *conn, char **out_piece);
+/* Sends a piece of a COPY FROM STDIN; false when it broke. */
+bool sql_copy_write(struct store_conn *conn, const char *piece, int n);
 /* SV_ERR_DATABASE when an answer on this connection is overdue. */
 SV_MUST_CHECK enum sv_status sql_overdue_check(const struct store_conn *conn, struct sv_error *err);
 /* One statement on a connection outside the pool: was it done in time? If not, close it. */
@@ -152,6 +157,22 @@ void sql_disconnect(struct store_conn *conn);
 /* Sorts a result into a status, and into conn->failure, sqlstate and constraint. */
 SV_MUST_CHECK enum sv_status sql_sort(struct store_conn *conn, const PGresult *result,
                                       const char *sql, struct sv_error *err);
+
+/* ---- COPY (sql_copy.c): binary, between a table and a function of the caller ---- */
+
+/* Takes the next piece; SV_OK to go on. */
+typedef enum sv_status (*sql_copy_sink)(void *ctx, const char *piece, size_t n,
+                                        struct sv_error *err);
+/* Gives the next piece: valid until the next call; *out_n 0 at the end. */
+typedef enum sv_status (*sql_copy_source)(void *ctx, const char **out_piece, size_t *out_n,
+                                          struct sv_error *err);
+/* Run a COPY statement to its end. *out_rows: how many there were. */
+SV_MUST_CHECK enum sv_status sql_copy_out(struct store_conn *conn, const char *sql,
+                                          sql_copy_sink sink, void *ctx, int64_t *out_rows,
+                                          struct sv_error *err);
+SV_MUST_CHECK enum sv_status sql_copy_in(struct store_conn *conn, const char *sql,
+                                         sql_copy_source source, void *ctx, int64_t *out_rows,
+                                         struct sv_error *err);
 
 /* ---- rows ---- */
 

@@ -103,6 +103,42 @@ PGresult *sql_last(struct store_conn *conn)
     return last;
 }
 
+int sql_copy_read(struct store_conn *conn, char **out_piece)
+{
+    for (;;) {
+        int n = PQgetCopyData(conn->pg, out_piece, 1);
+        if (n != 0) {
+            return n;
+        }
+        if (!wait_socket(conn->pg, POLLIN, conn->until_ms)) {
+            overdue(conn);
+            return -2;
+        }
+        if (!PQconsumeInput(conn->pg)) {
+            return -2;
+        }
+    }
+}
+
+/* The other side may have something to say meanwhile; libpq reads it while it sends. */
+bool sql_copy_write(struct store_conn *conn, const char *piece, int n)
+{
+    if (PQputCopyData(conn->pg, piece, n) != 1) {
+        return false;
+    }
+    int unsent;
+    while ((unsent = PQflush(conn->pg)) > 0) {
+        if (!wait_socket(conn->pg, POLLIN | POLLOUT, conn->until_ms)) {
+            overdue(conn);
+            return false;
+        }
+        if (!PQconsumeInput(conn->pg)) {
+            return false;
+        }
+    }
+    return unsent == 0;
+}
+
 PGresult *sql_command(struct store_conn *conn, const char *sql)
 {
     sql_wait_begin(conn);

@@ -198,3 +198,29 @@ void store_instance_close(struct store_instance *instance)
         free(instance);
     }
 }
+
+enum sv_status store_worker_check(struct store *store, const char *node_id, int silent_ms,
+                                  struct sv_error *err)
+{
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    struct store_memory memory = {0};
+    sql_text(&params, node_id);
+    sql_int(&params, silent_ms);
+    enum sv_status st =
+        store_query(store,
+                    "select trouble from worker where node_id = $1 and stopped_at is null and"
+                    " heartbeat_at > now() - $2 * interval '1 ms' order by number desc limit 1",
+                    &params, &rows, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    struct sql_reader r = {.rows = &rows, .memory = &memory};
+    const char *trouble = rows.n > 0 ? sql_read_text0(&r) : "the worker gives no sign";
+    if (trouble[0]) {
+        st = sv_fail(err, SV_ERR_WRONG_STATE, "%s", trouble);
+    }
+    sql_rows_clear(&rows);
+    store_memory_clear(&memory);
+    return st;
+}

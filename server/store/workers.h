@@ -33,4 +33,9 @@ SV_MUST_CHECK enum sv_status store_instance_renew(struct store_instance *instanc
 /* Says that it stops (when the database is there) and frees. NULL is allowed. */
 void store_instance_close(struct store_instance *instance);
 
+/* SV_OK when the newest instance on the data directory of that id has given a sign within
+ * silent_ms and can work; else SV_ERR_WRONG_STATE says why. */
+SV_MUST_CHECK enum sv_status store_worker_check(struct store *store, const char *node_id,
+                                                int silent_ms, struct sv_error *err);
+
 #endif

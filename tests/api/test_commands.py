@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 import pytest
-from assay import BINARY, blobs_idx
+from assay import BINARY, blobs_idx, free_port
 from conftest import long_job, spec
 
 
@@ -17,7 +17,7 @@ def run(*arguments, server=None, **options):
 
 
 @pytest.mark.parametrize("role", ["serve", "work", "submit", "dataset", "weights", "list", "show", "cancel", "simulate",
-                                  "migrate", "token", "routes", "version"])
+                                  "migrate", "token", "backup", "restore", "health", "routes", "version"])
 def test_every_command_has_its_help(role):
     asked = run("help", role)
     assert asked.returncode == 0 and asked.stdout.startswith("usage: assayd ") and role in asked.stdout, asked
@@ -25,6 +25,25 @@ def test_every_command_has_its_help(role):
         flagged = run(role, flag)
         assert (flagged.returncode, flagged.stdout) == (0, asked.stdout), flagged
     assert asked.stdout != run("help").stdout
+
+
+def test_health_of_server_and_worker(daemon, tmp_path):
+    well = run("health", server=daemon.url)
+    assert (well.returncode, well.stdout) == (0, "ready\n"), well
+    gone = run("health", server=f"http://127.0.0.1:{free_port()}")
+    assert gone.returncode == 1 and gone.stderr and not gone.stdout, gone
+    data = daemon.directory / "data"
+    works = run("health", "work", ASSAY_DATA_DIR=str(data))
+    assert (works.returncode, works.stdout) == (0, "works\n"), works
+    nobody = run("health", "work", ASSAY_DATA_DIR=str(tmp_path))
+    assert nobody.returncode == 1 and "no worker" in nobody.stderr, nobody
+    address = daemon.database().get_dsn_parameters()
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/node").write_text("0192f000000070008000000000000bad")
+    silent = run("health", "work", ASSAY_DATA_DIR=str(tmp_path), ASSAY_DATABASE=f"host={address['host']} dbname=assay user=assay "
+                 f"password={(data / 'pg-password').read_text().strip()}")
+    assert silent.returncode == 1 and "no sign" in silent.stderr, silent
+    assert run("health", "wrok").returncode == 2
 
 
 def test_help_names_the_environment():

@@ -123,9 +123,10 @@ class Daemon:
         if role == "parent":
             return [self.process.pid]
         if role == "postgres":
-            return [pid for pid, args in self.tree().items() if "-D" in args and "postgres" in args[0]]
-        found = [pid for pid, args in self.tree().items() if args[1:2] == [role]]
-        table = processes()  # a child that has not executed its program yet still bears its parent's arguments
+            found = [pid for pid, args in self.tree().items() if "-D" in args and "postgres" in args[0]]
+        else:
+            found = [pid for pid, args in self.tree().items() if args[1:2] == [role]]
+        table = processes()  # a child that has just been forked still bears its parent's arguments
         return [pid for pid in found if table.get(pid, (0, []))[0] not in found]
 
     # ------------------------------------------------------------------------------------ HTTP

@@ -48,6 +48,36 @@ static void migrates_once(void **state)
     store_close(store);
 }
 
+/* What others hold: another migrator's lock, a backup's, a table that the next version changes. */
+static void a_lock_of_others_is_waited_for_with_a_limit(void **state)
+{
+    static const char *const held[] = {
+        "begin; select pg_advisory_xact_lock(1634956001, 0)",
+        "begin; create table if not exists schema_migration (version integer primary key,"
+        " name text not null, checksum bytea not null, applied_at timestamptz not null default"
+        " now()); commit; begin; lock table schema_migration in share mode",
+    };
+    char conninfo[TEST_CONNINFO_SIZE];
+    store_close(open_store(*state, "waits", conninfo));
+    struct store_options options = {
+        .conninfo = conninfo, .max_connections = 1, .lock_timeout_ms = 50};
+    struct store *store = NULL;
+    struct store_migrated migrated = {0};
+    assert_int_equal(store_open(&options, &store, NULL), SV_OK);
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
+        struct sv_error err = {0};
+        PGconn *other = PQconnectdb(conninfo);
+        PQclear(PQexec(other, held[i]));
+        assert_int_equal(PQtransactionStatus(other), PQTRANS_INTRANS);
+        assert_int_equal(store_migrate(store, &migrated, &err), SV_ERR_OVERLOADED);
+        assert_non_null(strstr(err.text, "wait until it is done"));
+        PQfinish(other);
+    }
+    assert_int_equal(store_migrate(store, &migrated, NULL), SV_OK);
+    assert_int_equal(migrated.version, store_schema_version());
+    store_close(store);
+}
+
 static void a_newer_schema_is_refused_untouched(void **state)
 {
     char conninfo[TEST_CONNINFO_SIZE];
@@ -153,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(migrates_once),
+        cmocka_unit_test(a_lock_of_others_is_waited_for_with_a_limit),
         cmocka_unit_test(a_newer_schema_is_refused_untouched),
         cmocka_unit_test(another_content_is_refused),
         cmocka_unit_test(b38_a_killed_migrator_leaves_no_lock),
