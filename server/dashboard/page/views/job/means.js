@@ -6,6 +6,7 @@ import {count, interval, metricName, number, value} from '../../format.js';
 import {failure} from '../../parts/failure.js';
 
 const PAGE = 200;
+const PATIENCE = 10; // times what the last reading took: means are made of all trials each time
 
 function meanCell(cell) {
   const range = interval(cell?.low, cell?.high);
@@ -38,8 +39,14 @@ export function means(job, signal) {
   const more = h('button', {type: 'button', hidden: true, 'data-test': 'more-means'}, 'Show more');
   const element = h('div', {class: 'stack'}, box, h('div', {class: 'row end'}, more));
   let wanted = PAGE;
+  let due = 0;
 
-  element.refresh = async () => {
+  element.refresh = async (isAsked = false) => {
+    const began = performance.now();
+    if (began < due && !isAsked) {
+      return;
+    }
+    due = Infinity; // while it reads
     const groups = [];
     const figures = new Set();
     let cursor = null;
@@ -50,12 +57,13 @@ export function means(job, signal) {
       page.metrics.forEach((name) => figures.add(name));
       cursor = page.next_cursor;
     } while (cursor && groups.length < wanted);
+    due = performance.now() + PATIENCE * (performance.now() - began);
     more.hidden = !cursor;
     replace(box, table(groups, [...figures].sort((a, b) => (b === job.headline_metric) - (a === job.headline_metric))));
   };
   more.addEventListener('click', () => {
     wanted += PAGE;
-    element.refresh().catch((error) => signal.aborted || replace(box, failure(error)));
+    element.refresh(true).catch((error) => signal.aborted || replace(box, failure(error)));
   });
   return element;
 }

@@ -90,10 +90,12 @@ export class TrialTable {
       h('button', {class: 'sort', type: 'button', 'data-sort': key, 'data-test': `sort-${key}`, on: {click: () => this.#sort.choose(key)}}, label, sign));
   }
 
+  /** The rows in sight. Rows may have become fewer since the box was scrolled. */
   #window() {
     const {scrollTop, clientHeight} = this.element;
-    const first = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
-    return [first, Math.min(this.#rows.length, first + Math.ceil(clientHeight / ROW) + 2 * SPARE)];
+    const seen = Math.ceil(clientHeight / ROW);
+    const first = Math.max(0, Math.min(Math.floor(scrollTop / ROW), this.#rows.length - seen) - SPARE);
+    return [first, Math.min(this.#rows.length, first + seen + 2 * SPARE)];
   }
 
   #draw() {
