@@ -2,8 +2,8 @@ import {poll, send} from '../api.js';
 import {balance} from '../charts/balance.js';
 import {h, replace} from '../dom.js';
 import {bytes, count, percent, time} from '../format.js';
+import {ask} from '../parts/ask.js';
 import {badge} from '../parts/badge.js';
-import {confirm} from '../parts/confirm.js';
 import {failure} from '../parts/failure.js';
 import {editable} from './dataset/edit.js';
 import {findings} from './dataset/findings.js';
@@ -49,7 +49,7 @@ function content(row, scope) {
 
 async function remove(row, place, signal) {
   const text = `"${row.name}" and its pictures or sequences are deleted for good. Jobs that use it keep it from being deleted.`;
-  if (!await confirm({title: 'Delete this data set?', text, verb: 'Delete'})) {
+  if (!await ask({danger: true, title: 'Delete this data set?', text, verb: 'Delete'})) {
     return;
   }
   try {
