@@ -54,17 +54,23 @@ struct analysis_input {
     size_t height, width, channels;
 };
 
+struct analysis_sequence {
+    size_t features, longest, targets;
+};
+
 struct analysis {
     const json_t *network;
     const char *dataset;
     struct analysis_input input;
-    bool input_given;
+    struct analysis_sequence sequence;
+    bool input_given, sequence_given;
     size_t classes;
     size_t batch_size;
 };
 
-#define OFFSET(member) offsetof(struct analysis, member)
-#define INPUT(member)  offsetof(struct analysis_input, member)
+#define OFFSET(member)   offsetof(struct analysis, member)
+#define INPUT(member)    offsetof(struct analysis_input, member)
+#define SEQUENCE(member) offsetof(struct analysis_sequence, member)
 static const struct jx_field INPUT_FIELDS[] = {
     {.name = "height",
      .type = JX_SIZE,
@@ -90,6 +96,30 @@ static const struct jx_field INPUT_FIELDS[] = {
     JX_END,
 };
 
+static const struct jx_field SEQUENCE_FIELDS[] = {
+    {.name = "features",
+     .type = JX_SIZE,
+     .offset = SEQUENCE(features),
+     .min = 1,
+     .max = 65536,
+     .required = true,
+     .doc = "inputs of a step"},
+    {.name = "longest",
+     .type = JX_SIZE,
+     .offset = SEQUENCE(longest),
+     .min = 1,
+     .max = 10000000,
+     .fallback = "100",
+     .doc = "steps of the longest sequence"},
+    {.name = "targets",
+     .type = JX_SIZE,
+     .offset = SEQUENCE(targets),
+     .max = 65536,
+     .fallback = "0",
+     .doc = "numbers that are predicted; 0: a class"},
+    JX_END,
+};
+
 const struct jx_field api_analysis_fields[] = {
     {.name = "network",
      .type = JX_ANY,
@@ -109,12 +139,18 @@ const struct jx_field api_analysis_fields[] = {
      .given = JX_GIVEN(struct analysis, input_given),
      .fields = INPUT_FIELDS,
      .doc = "instead of a data set, with classes"},
+    {.name = "sequence",
+     .type = JX_OBJECT,
+     .offset = OFFSET(sequence),
+     .given = JX_GIVEN(struct analysis, sequence_given),
+     .fields = SEQUENCE_FIELDS,
+     .doc = "instead of a data set of sequences; with its targets, or with classes"},
     {.name = "classes",
      .type = JX_SIZE,
      .offset = OFFSET(classes),
      .min = 1,
      .max = 1000000,
-     .doc = "instead of a data set, with input"},
+     .doc = "instead of a data set, with input or sequence"},
     {.name = "batch_size",
      .type = JX_SIZE,
      .offset = OFFSET(batch_size),
@@ -124,6 +160,33 @@ const struct jx_field api_analysis_fields[] = {
      .doc = "what the bytes are counted for"},
     JX_END,
 };
+
+/* Sizes come from one place, and say what is predicted. */
+static enum sv_status check_sizes(const struct analysis *analysis, struct sv_error *err)
+{
+    bool has_classes = analysis->classes > 0;
+    bool has_sizes = analysis->input_given || analysis->sequence_given;
+    bool has_targets = analysis->sequence_given && analysis->sequence.targets > 0;
+    if (analysis->dataset && (has_sizes || has_classes)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset",
+                          "a data set gives sizes and classes already");
+    }
+    if (analysis->input_given && analysis->sequence_given) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/sequence",
+                          "a network takes pictures or sequences, not both");
+    }
+    if (has_classes && !has_sizes) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/input", "input and classes go together");
+    }
+    if (has_sizes && has_classes == has_targets) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/classes",
+                          has_classes ? "a network predicts classes or targets, not both"
+                          : analysis->input_given
+                              ? "input and classes go together"
+                              : "say how many classes, or targets of the sequence");
+    }
+    return SV_OK;
+}
 
 static enum sv_status decode_analysis(const json_t *body, struct analysis *out_analysis,
                                       struct sv_error *err)
@@ -135,16 +198,7 @@ static enum sv_status decode_analysis(const json_t *body, struct analysis *out_a
     if (!json_is_object(out_analysis->network)) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/network", "must be an object");
     }
-    bool has_input = out_analysis->input_given, has_classes = out_analysis->classes > 0;
-    if (out_analysis->dataset && (has_input || has_classes)) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset",
-                          "a data set gives input and classes already");
-    }
-    if (has_input != has_classes) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, has_classes ? "/input" : "/classes",
-                          "input and classes are given together");
-    }
-    return SV_OK;
+    return check_sizes(out_analysis, err);
 }
 
 /* POST /v1/networks/analyze: a report on a description, good or bad; 200 in both cases. 422 for a
@@ -167,12 +221,16 @@ enum sv_status api_networks_analyze(void *state, const struct http_request *req,
     struct jobs_dataset given = {.height = analysis.input.height,
                                  .width = analysis.input.width,
                                  .channels = analysis.input.channels,
+                                 .sequences = analysis.sequence_given,
+                                 .inputs = analysis.sequence.features,
+                                 .targets = analysis.sequence.targets,
+                                 .longest = analysis.sequence.longest,
                                  .classes = analysis.classes};
     st = api_report_bind(ctx, req, analysis.dataset, &given, &bind, err);
     if (st != SV_OK) {
         return st;
     }
-    bool bound = analysis.dataset || analysis.input_given;
+    bool bound = analysis.dataset || analysis.input_given || analysis.sequence_given;
     if (nn_network_analyze(analysis.network, bound ? &bind : NULL, analysis.batch_size, &report,
                            &nn) != NN_OK) {
         return sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);

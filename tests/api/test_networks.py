@@ -42,6 +42,19 @@ def test_sizes_come_from_a_data_set(daemon, dataset):
     assert {layer["name"]: layer["activation"] for layer in report["layers"]}["conv1"] == [8, 8, 20]
 
 
+def test_sizes_of_sequences_can_be_given(daemon):
+    """Counted by hand: four gates of 10 units on 3 inputs and 10 states, with a bias; then 10 to 2, or to 4."""
+    small = {"units": 10, "hidden": []}
+    lstm = 4 * 10 * (3 + 10 + 1)
+    numbers = analyze(daemon, network={"name": "lstm_regression", **small}, sequence={"features": 3, "targets": 2})
+    assert numbers["valid"] and numbers["totals"]["learnables"] == lstm + 10 * 2 + 2
+    classes = analyze(daemon, network={"name": "lstm_classification", **small}, sequence={"features": 3}, classes=4)
+    assert classes["valid"] and classes["totals"]["learnables"] == lstm + 10 * 4 + 4
+    longer = analyze(daemon, network={"name": "lstm_regression", **small},
+                     sequence={"features": 3, "targets": 2, "longest": 1000})
+    assert longer["totals"]["training_bytes"] > numbers["totals"]["training_bytes"]
+
+
 def test_without_a_data_set_sizes_are_unknown(daemon):
     report = analyze(daemon, network={"name": "simple_cnn"})
     assert report["valid"]

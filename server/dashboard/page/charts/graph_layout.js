@@ -5,8 +5,10 @@
  */
 
 const ORDER_SWEEPS = 6;
-const PLACE_SWEEPS = 16;
+const PLACE_SWEEPS = 8;
 const EDGE_WIDTH = 14;
+/** Cells of edges, at most: a network in which everything is joined to everything has millions. */
+const CELLS = 4000;
 
 /** Longest way to each node; an edge that closes a circle (of a network with errors) does not count. */
 function ranksOf(nodes) {
@@ -45,6 +47,16 @@ function threadEdge(rows, from, to) {
   return {from: from.node.id, to: to.node.id, cells: [...cells, to]};
 }
 
+/** Short edges first; when there are too many cells, the longest run straight, across what is between. */
+function threadEdges(rows, pairs) {
+  let left = CELLS;
+  const span = ([from, to]) => to.rank - from.rank;
+  return [...pairs].sort((a, b) => span(a) - span(b)).map(([from, to]) => {
+    left -= to.rank - from.rank;
+    return left > 0 ? threadEdge(rows, from, to) : {from: from.node.id, to: to.node.id, cells: [from, to]};
+  });
+}
+
 function makeRows(nodes) {
   const ranks = ranksOf(nodes);
   const rows = Array.from({length: Math.max(0, ...ranks.values()) + 1}, () => []);
@@ -55,10 +67,10 @@ function makeRows(nodes) {
     rows[rank].push(cell);
     cells.set(node.id, cell);
   }
-  const edges = nodes.flatMap((node) => node.inputs
+  const pairs = nodes.flatMap((node) => node.inputs
     .filter((input) => cells.has(input) && ranks.get(input) < ranks.get(node.id))
-    .map((input) => threadEdge(rows, cells.get(input), cells.get(node.id))));
-  return {rows, cells, edges};
+    .map((input) => [cells.get(input), cells.get(node.id)]));
+  return {rows, cells, edges: threadEdges(rows, pairs)};
 }
 
 function number(row) {
@@ -177,10 +189,10 @@ export function layout(nodes, gaps) {
   placeAcross(rows, gaps.across);
   const height = placeDown(rows, gaps.down);
   const every = rows.flat();
-  const left = Math.min(...every.map((cell) => cell.x - cell.width / 2));
+  const left = every.reduce((least, cell) => Math.min(least, cell.x - cell.width / 2), Infinity);
   every.forEach((cell) => { cell.x -= left; });
   return {
-    width: Math.max(...every.map((cell) => cell.x + cell.width / 2)),
+    width: every.reduce((most, cell) => Math.max(most, cell.x + cell.width / 2), 0),
     height,
     places: new Map([...cells].map(([id, {x, top}]) => [id, {x, y: top}])),
     edges: edges.map((edge) => ({from: edge.from, to: edge.to, path: pathOf(edge)})),

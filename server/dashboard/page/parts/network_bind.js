@@ -1,4 +1,4 @@
-/** What an analysis takes its sizes from: a data set, or a picture's size and a number of classes. */
+/** What an analysis takes its sizes from: a data set, or numbers. */
 
 import {h, replace} from '../dom.js';
 import {choice, field} from './field.js';
@@ -7,40 +7,47 @@ function whole(name, value, label, onInput) {
   return field(label, h('input', {type: 'number', min: 1, step: 1, name, value, 'data-test': `bind-${name}`, on: {input: onInput}}));
 }
 
-/** The size that the description asks for, else a small picture. */
-function guess(template) {
-  const size = template.parameters.find(({name}) => name === 'size')?.default;
-  return size ? {height: size, width: size, channels: 3, classes: 1000} : {height: 28, width: 28, channels: 1, classes: 10};
+/** What is asked for when no data set is chosen: the size that the description wants, else something small. */
+function sizesOf({parameters, input, description}) {
+  if (input === 'sequence_input') {
+    const isClassifier = description.layers?.at(-1)?.kind === 'softmax';
+    return {features: ['Inputs', 10], longest: ['Longest', 100], ...(isClassifier ? {classes: ['Classes', 2]} : {targets: ['Targets', 1]})};
+  }
+  const size = parameters.find(({name}) => name === 'size')?.default;
+  return {height: ['Height', size || 28], width: ['Width', size || 28], channels: ['Channels', size ? 3 : 1], classes: ['Classes', size ? 1000 : 10]};
+}
+
+/** The body's words for the numbers. */
+function given({classes, ...sizes}) {
+  return {['features' in sizes ? 'sequence' : 'input']: sizes, classes};
 }
 
 /**
- * @param {{parameters: Object[], input: string}} template
+ * @param {{parameters: Object[], input: string, description: Object}} template
  * @param {Object[]} datasets that are ready and fit
  * @param {?string} chosen id of a data set
  * @param {function()} onChange
  * @returns {HTMLElement} with `body()`: what of the request's body it decides; `chosen()`: the id of a data set or null
  */
 export function networkBind(template, datasets, chosen, onChange) {
-  const isImages = template.input === 'image_input';
-  const sizes = {...guess(template), batch: 128};
-  const given = h('div', {class: 'form-grid narrow'});
-  const none = isImages ? 'sizes given here' : 'none: sizes are not known';
-  const set = choice([['', none], ...datasets.map(({id, name}) => [id, name])], {
+  const names = sizesOf(template);
+  const sizes = Object.fromEntries(Object.entries(names).map(([name, [, value]]) => [name, value]));
+  let batch = 128;
+  const place = h('div', {class: 'form-grid narrow'});
+  const set = choice([['', 'sizes given here'], ...datasets.map(({id, name}) => [id, name])], {
     name: 'dataset', 'data-test': 'bind-dataset', value: chosen ?? '', on: {change: () => { show(); onChange(); }},
   });
-  const input = (name, label) => whole(name, sizes[name], label, (event) => {
+  const input = (name) => whole(name, sizes[name], names[name][0], (event) => {
     sizes[name] = event.target.valueAsNumber;
     onChange();
   });
-  const show = () => replace(given, set.value || !isImages ? null
-    : [input('height', 'Height'), input('width', 'Width'), input('channels', 'Channels'), input('classes', 'Classes')],
-  input('batch', 'Batch size'));
+  const batchInput = () => whole('batch', batch, 'Batch size', (event) => {
+    batch = event.target.valueAsNumber;
+    onChange();
+  });
+  const show = () => replace(place, set.value ? null : Object.keys(sizes).map(input), batchInput());
   show();
-  const element = h('div', {class: 'stack'}, field('Sizes of', set), given);
-  const numbers = () => {
-    const {height, width, channels, classes} = sizes;
-    return isImages ? {input: {height, width, channels}, classes} : {};
-  };
-  const body = () => ({...(set.value ? {dataset: set.value} : numbers()), batch_size: sizes.batch});
+  const element = h('div', {class: 'stack'}, field('Sizes of', set), place);
+  const body = () => ({...(set.value ? {dataset: set.value} : given(sizes)), batch_size: batch});
   return Object.assign(element, {body, chosen: () => set.value || null});
 }

@@ -66,7 +66,13 @@ export function networkReport(report) {
     drawing.select(name);
     mark(name);
   };
-  const drawing = graph(report, {onSelect: mark});
+  const box = table(rows);
+  const follow = (name) => {
+    mark(name);
+    const row = rows.querySelector('.is-chosen');
+    box.scrollTop = row ? row.offsetTop - box.clientHeight / 2 : box.scrollTop;
+  };
+  const drawing = graph(report, {onSelect: follow});
   const fill = (next) => {
     replace(totals, totalsOf(next));
     replace(issues, next.issues.map((issue) => issueRow(issue, select)));
@@ -79,6 +85,6 @@ export function networkReport(report) {
   };
   fill(report);
   const element = h('div', {class: 'network-report', 'data-test': 'network-report'}, totals, issues,
-    h('div', {class: 'network-panes'}, h('div', {class: 'card graph-card'}, drawing), table(rows)));
+    h('div', {class: 'network-panes'}, h('div', {class: 'card graph-card'}, drawing), box));
   return Object.assign(element, {update});
 }
