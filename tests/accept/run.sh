@@ -1,7 +1,7 @@
 #!/bin/bash
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
 # usage: run.sh [ROW...]    rows: 1 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM;
-#                           3.5, 3.8s of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM
+#                           3.5, 3.8s of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
@@ -44,6 +44,8 @@ row() {
     3.2) $py tests/accept/transfer.py accuracy ;;
     3.4) $py tests/accept/transfer.py head ;;
     3.8t) $py tests/accept/transfer.py bits ;;
+    4.2) make -s "$images" && $py tests/accept/photographs.py imagenet && $py tests/accept/photographs.py demo &&
+        $py tests/accept/photographs.py fallback ;;
     3.10) $py tests/accept/grad_cam.py ;;
     3.6) make -s "build/release/$lstm" && $py tests/accept/peer_lstm.py "build/release/$lstm" speed ;;
     3.7) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_lstm.py "build/f64/$lstm" double ;;

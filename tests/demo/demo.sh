@@ -1,81 +1,90 @@
 #!/bin/bash
-# The demonstration: starts the daemon, imports Fashion-MNIST from Debian's package (once), compares
-# three solvers on it, prints progress, a table and where to look. The daemon stays up afterwards.
-# usage: demo.sh ASSAYD    environment: ASSAY_LISTEN, ASSAY_DATA_DIR as for the daemon
+# The demonstration: starts the daemon, brings real data in (once) and runs three jobs on it:
+#   solvers      sgdm, rmsprop and adam on Fashion-MNIST
+#   photographs  a pretrained network with a new head on photographs, beside one from scratch
+#   engines      remaining life of turbofans: thresholds by depths of an LSTM
+# Prints progress, one table at the end and where to look. The daemon stays up afterwards.
+# usage: demo.sh ASSAYD
+# environment: ASSAY_LISTEN, ASSAY_DATA_DIR as for the daemon; CMAPSS: a folder with the files of
+#              C-MAPSS, instead of simulated engines
 set -euo pipefail
-assayd=$1
+assayd=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-images=/usr/share/datasets/fashion-mnist
 listen=${ASSAY_LISTEN:-127.0.0.1:8470}
 url=http://$listen
-place=/var/lib/assay
-[ "$(id -u)" -eq 0 ] || place=$HOME/.local/share/assay
-scratch=${TMPDIR:-/tmp}
-pid_file=$scratch/assay-demo-$(id -u)-${listen##*:}.pid
+python=/usr/bin/python3
+export ASSAY_SERVER=$url
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/assay-demo.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tests/demo/daemon.sh
+. "$here/daemon.sh"
+# shellcheck source=tests/demo/data.sh
+. "$here/data.sh"
+# shellcheck source=tests/demo/weights.sh
+. "$here/weights.sh"
+jobs=() failed=0
 
-start_daemon() {
-    local log
-    log=$(mktemp "$scratch/assay-demo.XXXXXX.log")
-    echo "starting assayd at $url"
-    echo "  data directory: ${ASSAY_DATA_DIR:-$place}    log: $log"
-    setsid "$assayd" >"$log" 2>&1 </dev/null &
-    local pid=$!
-    echo "$pid" >"$pid_file"
-    for _ in $(seq 300); do
-        curl -fsS "$url/readyz" >/dev/null 2>&1 && return
-        kill -0 "$pid" 2>/dev/null || break
-        sleep 0.2
+# job WHAT FILE KEY=VALUE...: fills in the @KEY@ of FILE, submits it and shows its progress. The id
+# of the job becomes the last of `jobs`; false when not every trial completed.
+job() {
+    local what=$1 file=$scratch/job.json status=0 pair id
+    cp "$here/$2" "$file"
+    shift 2
+    for pair in "$@"; do
+        sed -i "s|@${pair%%=*}@|${pair#*=}|" "$file"
     done
-    cat "$log"
-    exit 1
+    echo
+    echo "$what"
+    "$assayd" submit "$file" --watch >"$scratch/results" || status=$?
+    id=$(head -1 "$scratch/results")
+    [ -z "$id" ] || jobs+=("$id")
+    return "$status"
 }
 
-# The pid of the daemon that an earlier demonstration started, if that one still runs.
-daemon_pid() {
-    local pid
-    pid=$(cat "$pid_file" 2>/dev/null) || return 0
-    case $(readlink "/proc/$pid/exe" 2>/dev/null || true) in
-    */assayd*) echo "$pid" ;;
-    esac
+solvers() {
+    local dataset
+    dataset=$(fashion_mnist) || return 1
+    job "comparing sgdm, rmsprop and adam on Fashion-MNIST" solvers.json "DATASET=$dataset"
 }
 
-# The id of the newest ready set of that name.
-ready_set() {
-    "$assayd" dataset list --server "$url" | awk -v name="$1" '$3 == name && $4 == "ready" && !n++ { print $2 }'
+# The same network, epochs and held-out photographs, with weights and without.
+photographs() {
+    local dataset status=0
+    choose_weights && dataset=$(photograph_set "$image_size") || return 1
+    job "transfer learning on photographs: $network_title with weights of $weights_title, a new head" \
+        photographs.json "DATASET=$dataset" "NAME=photographs, $weights_title" "NETWORK=$network" \
+        "WEIGHTS={\"$network_name\": \"$weights\"}" "FREEZE=$freeze" || status=$?
+    job "the same network from scratch" photographs.json "DATASET=$dataset" \
+        "NAME=photographs, from scratch" "NETWORK=$network" "WEIGHTS=null" "FREEZE=none" || status=$?
+    return "$status"
 }
 
-echo "this takes a few minutes on two cores: the import some seconds, the three trials the rest"
+engines() {
+    local dataset
+    dataset=$(engine_set) || return 1
+    job "remaining life of turbofans: three thresholds, one to three layers of LSTM" engines.json \
+        "DATASET=$dataset"
+}
+
+began=$(date +%s)
+echo "this takes some minutes on two cores"
 if curl -fsS "$url/readyz" >/dev/null 2>&1; then
     echo "assayd runs already at $url"
 else
     start_daemon
 fi
+solvers || failed=1
+photographs || failed=1
+engines || failed=1
 
-name=fashion-mnist
-dataset=$(ready_set $name)
-if [ -n "$dataset" ]; then
-    echo "the data set $name is there already: $dataset"
-else
-    "$assayd" dataset list --server "$url" | awk -v name=$name '$3 == name { found = 1 } END { exit !found }' &&
-        name=$name-$(date +%s) # one that was refused or never finished has the name
-    echo "importing 70,000 images of Fashion-MNIST as $name"
-    dataset=$("$assayd" dataset create --server "$url" --name "$name" --layout idx \
-        --classes "T-shirt/top,Trouser,Pullover,Dress,Coat,Sandal,Shirt,Sneaker,Bag,Ankle boot" \
-        "$images"/{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz)
-fi
-job=$(mktemp "$scratch/assay-demo.XXXXXX.json")
-trap 'rm -f "$job"' EXIT
-sed "s/\"kind\"/\"dataset\": \"$dataset\",\n  \"kind\"/" "$here/solvers.json" >"$job"
-
-echo "comparing sgdm, rmsprop and adam on simple_cnn"
-status=0
-"$assayd" submit "$job" --server "$url" --watch || status=$?
 echo
-echo "jobs: $url/v1/jobs    the same with: $assayd list --server $url"
+$python "$here/table.py" "$url" "${jobs[@]}" || failed=1
+echo
+echo "$(($(date +%s) - began)) seconds; the dashboard: $url/"
 pid=$(daemon_pid)
 if [ -n "$pid" ]; then
     echo "the daemon stays up; stop it with: kill $pid"
 else
     echo "the daemon stays up; stop it where it was started"
 fi
-exit $status
+exit $failed

@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The demonstration's table: what the settings of some jobs gave, each over its seeds.
+
+usage: table.py URL JOB...
+"""
+import json
+import statistics
+import sys
+import urllib.request
+
+HEADLINES = {"sequence_regression": "test_rmse"}
+NAMES = {"training.solver": "solver", "data.rul_threshold": "threshold", "network.depth": "depth"}
+
+
+def get(url, path):
+    with urllib.request.urlopen(url + path, timeout=30) as answer:
+        return json.load(answer)
+
+
+def setting_of(trial):
+    """What tells the trial from others of its job, whatever its seeds are."""
+    return ", ".join(f"{NAMES.get(key, key)} {value}" for key, value in sorted(trial["parameters"].items())
+                     if not key.endswith("seed"))
+
+
+def rows_of(url, job_id):
+    """[(job, setting, metric, values, seconds)] in the order of the trials."""
+    job = get(url, f"/v1/jobs/{job_id}")
+    metric = HEADLINES.get(job["kind"], "validation_accuracy")
+    settings = {}
+    for trial in get(url, f"/v1/jobs/{job_id}/results")["items"]:
+        cell = trial["metrics"].get(metric)
+        values, seconds = settings.setdefault(setting_of(trial), ([], []))
+        if cell and isinstance(cell["value"], (int, float)):
+            values.append(cell["value"])
+        seconds.append(trial["seconds"] or 0)
+    return [(job["name"], setting, metric, *both) for setting, both in settings.items()]
+
+
+def cells_of(row):
+    name, setting, metric, values, seconds = row
+    figures = [f"{f(values):.4g}" for f in (statistics.mean, min, max)] if values else ["-"] * 3
+    if len(values) == 1:
+        figures[1:] = ["", ""]
+    return [name, setting or "-", metric.replace("_", " "), *figures, str(len(values)), f"{sum(seconds):.0f}"]
+
+
+def print_table(rows):
+    cells = [["job", "setting", "metric", "mean", "least", "most", "trials", "seconds"], *map(cells_of, rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    for row in cells:
+        print("  ".join(cell.ljust(width) if i < 3 else cell.rjust(width)
+                        for i, (cell, width) in enumerate(zip(row, widths))))
+
+
+def findings(rows):
+    """One sentence for each comparison that the rows allow."""
+    means = {row[:2]: statistics.mean(row[3]) for row in rows if row[3]}
+    best = [(value, setting) for (name, setting), value in means.items() if name.startswith("Fashion-MNIST")]
+    if best:
+        yield f"Of the solvers, {max(best)[1].split()[-1]} did best: {100 * max(best)[0]:.1f} %."
+    photographs = {name: value for (name, _), value in means.items() if name.startswith("photographs")}
+    scratch = photographs.pop("photographs, from scratch", None)
+    for name, value in photographs.items():
+        if scratch is not None:
+            yield (f"Weights of {name.split(', ')[1]} are worth {100 * (value - scratch):.1f} points on photographs: "
+                   f"{100 * value:.1f} % against {100 * scratch:.1f} % from scratch.")
+    errors = [(value, setting) for (name, setting), value in means.items() if name.startswith("turbofans")]
+    if errors:
+        yield f"The remaining life is off by {min(errors)[0]:.1f} cycles (RMSE) at best, with {min(errors)[1]}."
+
+
+def main(url, *jobs):
+    rows = [row for job in jobs for row in rows_of(url, job)]
+    print_table(rows)
+    print()
+    for sentence in findings(rows):
+        print(sentence)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
