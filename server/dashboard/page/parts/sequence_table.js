@@ -25,7 +25,7 @@ export function sequenceTable(path, onChoose, signal) {
   let chosen = null;
   const mark = (sample) => {
     chosen = String(sample);
-    body.querySelectorAll('tr').forEach((one) => one.setAttribute('aria-selected', String(one.dataset.sample === chosen)));
+    body.querySelectorAll('tr').forEach((one) => one.classList.toggle('is-chosen', one.dataset.sample === chosen));
   };
   const load = async (cursor) => {
     const page = await get(cursor ? `${path}&cursor=${encodeURIComponent(cursor)}` : path, {signal});

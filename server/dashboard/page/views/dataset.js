@@ -7,6 +7,7 @@ import {badge} from '../parts/badge.js';
 import {failure} from '../parts/failure.js';
 import {editable} from './dataset/edit.js';
 import {findings} from './dataset/findings.js';
+import {jobsOf} from './dataset/jobs.js';
 import {samples} from './dataset/samples.js';
 import {columns} from './dataset/sequences.js';
 
@@ -43,7 +44,7 @@ function content(row, scope) {
     classes?.length ? h('div', {class: 'card'}, h('h2', {}, `Classes (${count(classes.length)})`), balance(classes)) : null,
     report ? findings(report) : null,
     row.sequence && report ? columns(report) : null,
-    row.state === 'ready' ? samples(row, scope) : null,
+    row.state === 'ready' ? [samples(row, scope), jobsOf(row.id, scope)] : null,
   ];
 }
 

@@ -8,7 +8,7 @@ import {clearProblem, markProblem} from '../parts/problem.js';
 import {leafPaths, schemaForm} from '../parts/schema_form.js';
 import {put} from '../parts/spec.js';
 import {basics} from './submit/basics.js';
-import {forget, keep, learn, start} from './submit/known.js';
+import {consistent, forget, keep, learn, start} from './submit/known.js';
 import {networkForm} from './submit/network.js';
 import {planView} from './submit/plan.js';
 import {sweepForm} from './submit/sweep.js';
@@ -45,7 +45,7 @@ function issuesOf(error) {
 class Submission {
   constructor(known, spec, scope) {
     Object.assign(this, {known, spec, scope, resolved: null});
-    const edit = (path, value) => this.change(put(this.spec, path, value));
+    const edit = (path, value) => this.change(consistent(known, this.spec, put(this.spec, path, value)));
     this.sweep = sweepForm(edit);
     this.basics = basics(known, edit);
     this.network = networkForm(known, edit);

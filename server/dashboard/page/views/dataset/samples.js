@@ -10,8 +10,8 @@ const PAGE = 48;
 const PARTS = ['train', 'validation', 'test'];
 
 function tile(item, signal) {
-  return h('figure', {class: 'tile', 'data-test': 'sample'},
-    picture(item.image, `${item.name}, ${item.class}`, {signal, title: item.name}),
+  return h('figure', {class: 'sample-tile', 'data-test': 'sample'},
+    h('span', {class: 'pane'}, picture(item.image, `${item.name}, ${item.class}`, {signal, title: item.name})),
     h('figcaption', {class: 'small'}, h('b', {class: 'clip'}, item.class ?? '–'), h('span', {class: 'muted clip'}, `${item.part}: ${item.name}`)));
 }
 
@@ -47,7 +47,7 @@ function filters(row, onChange) {
  */
 export function samples(row, {signal}) {
   const isImages = Boolean(row.image);
-  const body = h(isImages ? 'div' : 'tbody', {class: isImages ? 'tiles' : null});
+  const body = h(isImages ? 'div' : 'tbody', {class: isImages ? 'sample-tiles' : null});
   const wrong = h('div', {});
   const more = h('button', {type: 'button', hidden: true, 'data-test': 'samples-more'}, 'More');
   const load = async (cursor, own) => {

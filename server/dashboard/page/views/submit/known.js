@@ -22,11 +22,35 @@ function kept() {
   }
 }
 
-/** @returns {Object} the least that a job has: kinds on sequences are named so */
-export function start({kinds, datasets}, dataset = datasets[0]?.id) {
-  const isSequences = datasets.find(({id}) => id === dataset)?.kind === 'sequences';
-  const kind = kinds.find((one) => one.startsWith('sequence') === isSequences) ?? kinds[0];
+/** Kinds on sequences are named so. */
+const isOfSequences = (kind) => kind?.startsWith('sequence');
+
+function holdsSequences({datasets}, dataset) {
+  return datasets.find(({id}) => id === dataset)?.kind === 'sequences';
+}
+
+/** @returns {Object} the least that a job has */
+export function start(known, dataset = known.datasets[0]?.id) {
+  const isSequences = holdsSequences(known, dataset);
+  const kind = known.kinds.find((one) => isOfSequences(one) === isSequences) ?? known.kinds[0];
   return dataset ? {kind, dataset} : {kind};
+}
+
+/**
+ * Of pictures or of sequences: when kind or data set is changed to the other, the other one goes along, and what only
+ * the former had a meaning for stays behind.
+ * @returns {Object} the document to go on with
+ */
+export function consistent(known, before, after) {
+  if (!after.dataset || !after.kind || isOfSequences(after.kind) === holdsSequences(known, after.dataset)) {
+    return after;
+  }
+  const {network, search, weights, ...rest} = after;
+  if (after.dataset !== before.dataset) {
+    return {...rest, ...start(known, after.dataset)};
+  }
+  const fitting = known.datasets.find(({kind}) => (kind === 'sequences') === isOfSequences(after.kind));
+  return fitting ? {...rest, dataset: fitting.id} : after;
 }
 
 async function all(path, signal) {
