@@ -103,13 +103,22 @@ class Browser:
     def body(self):
         return self.script("return document.body ? document.body.innerText : ''")
 
+    def body_of(self, selector):
+        """All that stands in an element."""
+        return self.script("return document.querySelector(arguments[0]).innerText", selector)
+
     def count(self, selector):
         return self.script("return document.querySelectorAll(arguments[0]).length", selector)
 
     def texts(self, selector):
         """What a person reads in each of the elements that are shown, in their order."""
         return self.script("""return [...document.querySelectorAll(arguments[0])]
-            .filter(e => e.getClientRects().length).map(e => e.innerText.trim())""", selector)
+            .filter(e => e.getClientRects().length).map(e => (e.innerText ?? e.textContent).trim())""", selector)
+
+    def rows(self, selector):
+        """The cells of each row of a table's body that is shown."""
+        return self.script("""return [...document.querySelectorAll(arguments[0] + ' tbody tr')]
+            .filter(r => r.getClientRects().length).map(r => [...r.cells].map(c => c.innerText.trim()))""", selector)
 
     def shown(self, selector, text=""):
         """Waits until an element is shown that holds the text; returns its whole text."""
