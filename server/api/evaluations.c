@@ -53,11 +53,17 @@ enum sv_status api_trials_evaluations(void *state, const struct http_request *re
 
 /* --------------------------------------------------------------------------- confusion matrix */
 
+static const char *const FORMS[] = {"dense", "sparse", NULL};
+enum { FORM_DENSE, FORM_SPARSE };
+
 struct part_query {
-    int part;
+    int part, form;
 };
+#define QUERY(member) offsetof(struct part_query, member)
 static const struct http_param PART_PARAMS[] = {
-    {"part", HTTP_PARAM_CHOICE, offsetof(struct part_query, part), 0, 0, PARTS}};
+    {"part", HTTP_PARAM_CHOICE, QUERY(part), 0, 0, PARTS},
+    {"form", HTTP_PARAM_CHOICE, QUERY(form), 0, 0, FORMS},
+};
 
 static json_t *encode_row(const int64_t *counts, size_t n)
 {
@@ -68,23 +74,50 @@ static json_t *encode_row(const int64_t *counts, size_t n)
     return row;
 }
 
-static json_t *encode_confusion(const char *part, const struct store_confusion *matrix)
+/* The counts row by row. */
+static json_t *encode_dense(const struct store_confusion *matrix)
 {
-    json_t *classes = json_array(), *rows = json_array();
+    json_t *rows = json_array();
+    for (size_t t = 0; t < matrix->n_classes; t++) {
+        rows = api_append_take(
+            rows, encode_row(matrix->counts + t * matrix->n_classes, matrix->n_classes));
+    }
+    return rows;
+}
+
+/* [true, predicted, count] of what is not 0: of many classes most cells are. */
+static json_t *encode_sparse(const struct store_confusion *matrix)
+{
+    json_t *cells = json_array();
+    for (size_t i = 0; i < matrix->n_classes * matrix->n_classes; i++) {
+        if (matrix->counts[i] != 0) {
+            cells =
+                api_append_take(cells, json_pack("[I, I, I]", (json_int_t)(i / matrix->n_classes),
+                                                 (json_int_t)(i % matrix->n_classes),
+                                                 (json_int_t)matrix->counts[i]));
+        }
+    }
+    return cells;
+}
+
+static json_t *encode_confusion(const char *part, int form, const struct store_confusion *matrix)
+{
+    json_t *classes = json_array();
     int64_t total = 0, right = 0;
     for (size_t t = 0; t < matrix->n_classes; t++) {
         const int64_t *counts = matrix->counts + t * matrix->n_classes;
         classes = api_append_take(classes, jx_text(matrix->classes[t], SIZE_MAX));
-        rows = api_append_take(rows, encode_row(counts, matrix->n_classes));
         right += counts[t];
         for (size_t p = 0; p < matrix->n_classes; p++) {
             total += counts[p];
         }
     }
+    bool sparse = form == FORM_SPARSE;
     json_t *accuracy = total > 0 ? jx_number((double)right / (double)total) : json_null();
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:o}", "part", part, "rows", "true", "columns",
-                     "predicted", "classes", classes, "counts", rows, "total", (json_int_t)total,
-                     "accuracy", accuracy);
+                     "predicted", "classes", classes, sparse ? "cells" : "counts",
+                     sparse ? encode_sparse(matrix) : encode_dense(matrix), "total",
+                     (json_int_t)total, "accuracy", accuracy);
 }
 
 /* First line and first column are class names; rows = true, columns = predicted. */
@@ -131,7 +164,7 @@ static enum sv_status confusion(void *state, const struct http_request *req,
 {
     struct api_ctx *ctx = state;
     struct part_query query = {.part = PART_VALIDATION};
-    struct api_params params = {PART_PARAMS, API_COUNT(PART_PARAMS), &query};
+    struct api_params params = {PART_PARAMS, as_csv ? 1 : API_COUNT(PART_PARAMS), &query};
     struct api_trial_read read;
     struct store_confusion matrix;
     bool done = false;
@@ -148,12 +181,12 @@ static enum sv_status confusion(void *state, const struct http_request *req,
         char *text = write_confusion(&matrix, &size);
         return api_trial_read_end_bytes_take(ctx, req, resp, &read, API_CSV, text, size, err);
     }
-    json_t *json = st == SV_OK ? encode_confusion(PARTS[query.part], &matrix) : NULL;
+    json_t *json = st == SV_OK ? encode_confusion(PARTS[query.part], query.form, &matrix) : NULL;
     return api_trial_read_end_take(ctx, req, resp, &read, st, json, err);
 }
 
-/* GET /v1/trials/{id}/confusion-matrix?part=validation. 404 also when the part was not evaluated,
- * or is that of a regression. */
+/* GET /v1/trials/{id}/confusion-matrix?part=validation&form=dense. 404 also when the part was not
+ * evaluated, or is that of a regression. */
 enum sv_status api_trials_confusion(void *state, const struct http_request *req,
                                     struct http_response *out_resp, struct sv_error *err)
 {

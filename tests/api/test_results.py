@@ -52,6 +52,20 @@ def test_matrix_accuracy_and_predictions_agree(daemon, dataset, finished, part, 
     assert (seen == (counts - np.diag(np.diag(counts)) if part == "train" else counts)).all()
 
 
+def test_the_sparse_form_has_the_same_counts(daemon, finished):
+    trial = finished[1][0]
+    path = f"/v1/trials/{trial['id']}/confusion-matrix?part=test"
+    dense, sparse = daemon.get(path), daemon.get(path + "&form=sparse")
+    counts = np.zeros((3, 3), int)
+    for true, predicted, n in sparse["cells"]:
+        assert counts[true, predicted] == 0 < n
+        counts[true, predicted] = n
+    assert counts.tolist() == dense["counts"]
+    assert {k: v for k, v in sparse.items() if k != "cells"} == {k: v for k, v in dense.items() if k != "counts"}
+    daemon.refused("GET", path + "&form=csv", 400, "invalid_parameter", parameter="form")
+    daemon.refused("GET", path.replace("matrix", "matrix.csv") + "&form=sparse", 400, "invalid_parameter", parameter="form")
+
+
 def test_class_a_taken_for_class_b(daemon, finished):
     trial = finished[1][0]
     counts = matrix(daemon, trial)["counts"]
