@@ -1,36 +1,43 @@
-/** Pictures of the API: fetched as bytes, because a token may be needed, and only when they come into sight. */
-
 import {blob} from '../api.js';
-import {h} from '../dom.js';
+import {h, set} from '../dom.js';
 
-async function load(image, path, signal) {
-  try {
-    const address = URL.createObjectURL(await blob(path, {accept: 'image/png', signal}));
-    image.addEventListener('load', () => URL.revokeObjectURL(address), {once: true});
-    image.src = address;
-  } catch (error) {
+/** Small pictures are shown with their pixels, not smeared. */
+const SHARP_BELOW = 64;
+
+function load(image, path, signal) {
+  blob(path, {accept: 'image/png', signal}).then((content) => {
+    const address = URL.createObjectURL(content);
+    signal.addEventListener('abort', () => URL.revokeObjectURL(address), {once: true});
+    set(image, {src: address});
+  }).catch((error) => {
     if (!signal.aborted) {
-      image.classList.add('is-missing');
-      image.alt = `${image.alt} (${error.message})`;
+      set(image, {alt: `${image.alt} (${error.message})`, class: 'picture broken'});
     }
-  }
+  });
 }
 
+/** Loads when the picture comes into sight: a cell may have thousands. */
+const watcher = new IntersectionObserver((entries) => {
+  for (const {target, isIntersecting} of entries) {
+    if (isIntersecting) {
+      watcher.unobserve(target);
+      waiting.get(target)?.();
+    }
+  }
+}, {rootMargin: '200px'});
+const waiting = new WeakMap();
+
 /**
- * @param {string} path e.g. "/v1/datasets/ID/items/3/image"
- * @param {string} alt
- * @param {{signal: AbortSignal}} options
+ * A picture of the API, which a token may be needed for.
+ * @param {string} path e.g. "/v1/datasets/ID/items/7/image"
+ * @param {{alt: string, signal: AbortSignal}} options
  * @returns {HTMLImageElement}
  */
-export function picture(path, alt, {signal, ...attributes}) {
-  const image = h('img', {alt, ...attributes});
-  const watch = new IntersectionObserver((entries) => {
-    if (entries.some((entry) => entry.isIntersecting)) {
-      watch.disconnect();
-      load(image, path, signal);
-    }
-  }, {rootMargin: '200px'});
-  watch.observe(image);
-  signal.addEventListener('abort', () => watch.disconnect(), {once: true});
+export function picture(path, {alt, signal}) {
+  const image = h('img', {class: 'picture', alt, on: {
+    load: () => image.classList.toggle('sharp', image.naturalWidth < SHARP_BELOW),
+  }});
+  waiting.set(image, () => load(image, path, signal));
+  watcher.observe(image);
   return image;
 }

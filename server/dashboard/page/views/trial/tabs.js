@@ -1,6 +1,9 @@
+import {tab as confusion} from './confusion.js';
 import {tab as curves} from './curves.js';
+import {tab as explanations} from './explanations.js';
 import {tab as log} from './log.js';
 import {tab as network} from './network.js';
+import {tab as predict} from './predict.js';
 import {tab as profile} from './profile.js';
 import {tab as regression} from './regression.js';
 
@@ -10,8 +13,11 @@ import {tab as regression} from './regression.js';
  */
 export const tabs = [
   curves,
+  confusion,
+  explanations,
   regression,
   network,
   profile,
+  predict,
   log,
 ];

@@ -1,0 +1,62 @@
+import {get} from '../../api.js';
+import {h, replace} from '../../dom.js';
+import {count, percent} from '../../format.js';
+import {failure} from '../../parts/failure.js';
+import {picture} from '../../parts/picture.js';
+import {openPicture} from '../../parts/picture_dialog.js';
+
+const PAGE = 24;
+
+/** The maps that the trial kept, by the item and the class that they speak for. */
+export async function keptMaps(trialId, signal) {
+  const {items} = await get(`/v1/trials/${trialId}/explanations?method=grad_cam`, {signal});
+  return new Map(items.filter((row) => row.class === row.predicted).map((row) => [row.sample, row]));
+}
+
+function thumbnail(trial, rows, i, kept, signal) {
+  const row = rows[i];
+  const map = kept.get(row.sample);
+  const words = `Item ${row.sample}, ${row.true} taken for ${row.predicted}, ${percent(row.probability)} sure`;
+  return h('button', {class: 'thumbnail', 'data-test': 'thumbnail', 'data-sample': row.sample, 'aria-label': `${words}: show why`, on: {click: () => openPicture(trial, rows, i, signal)}},
+    h('span', {class: 'pair'}, picture(row.image, {alt: '', signal}),
+      map ? picture(`/v1/trials/${trial.id}/explanations/${map.n}`, {alt: 'its Grad-CAM map', signal}) : null),
+    h('span', {class: 'small'}, percent(row.probability)));
+}
+
+function heading(model, [t, p], part) {
+  const k = model.at(t, p);
+  const names = t === p ? [h('b', {}, model.classes[t]), ' found'] : [h('b', {}, model.classes[t]), ' taken for ', h('b', {}, model.classes[p])];
+  return h('h2', {'data-test': 'cell-title', tabindex: -1}, names, h('span', {class: 'muted'}, ` · ${count(k)} of the ${part} part`));
+}
+
+/**
+ * The pictures of one cell, page by page; each opens with its maps.
+ * @param {Object} trial
+ * @param {Object} model of the matrix
+ * @param {[number, number]} chosen true and predicted class
+ * @param {AbortSignal} signal
+ */
+export function cellPictures(trial, model, chosen, signal) {
+  const part = model.part;
+  const [t, p] = chosen;
+  const rows = [];
+  const grid = h('div', {class: 'thumbnails', 'data-test': 'thumbnails'});
+  const more = h('button', {hidden: true, 'data-test': 'more', on: {click: () => fetchPage()}}, 'More');
+  const note = h('p', {class: 'muted small'});
+  let cursor = null;
+  const kept = keptMaps(trial.id, signal);
+  async function fetchPage() {
+    const name = (k) => encodeURIComponent(model.classes[k]);
+    const path = `/v1/trials/${trial.id}/predictions?part=${part}&true=${name(t)}&predicted=${name(p)}&limit=${PAGE}`;
+    const [page, maps] = await Promise.all([get(cursor ? `${path}&cursor=${encodeURIComponent(cursor)}` : path, {signal}), kept]);
+    const from = rows.length;
+    rows.push(...page.items);
+    grid.append(...page.items.map((_, i) => thumbnail(trial, rows, from + i, maps, signal)));
+    cursor = page.next_cursor;
+    more.hidden = !cursor;
+    note.textContent = rows.length > 0 ? 'Below each, how sure the network was. A click shows why: maps of the predicted and of the true class.'
+      : model.at(t, p) > 0 && part === 'train' ? 'Of the pictures that trained only the mistakes are kept one by one.' : 'There is none.';
+  }
+  fetchPage().catch((error) => signal.aborted || replace(note, failure(error)));
+  return h('section', {class: 'card', 'data-test': 'cell-pictures', 'aria-label': 'Pictures of the chosen cell'}, heading(model, chosen, part), note, grid, more);
+}

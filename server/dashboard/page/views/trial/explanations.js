@@ -1,0 +1,133 @@
+import {get} from '../../api.js';
+import {bars} from '../../charts/bars.js';
+import {h, replace, set} from '../../dom.js';
+import {percent} from '../../format.js';
+import {explainItem, rowsOf} from '../../parts/explain.js';
+import {failure} from '../../parts/failure.js';
+import {choice, field} from '../../parts/field.js';
+import {mapsOf} from '../../parts/maps.js';
+import {picture} from '../../parts/picture.js';
+import {saveBlob} from '../../parts/save.js';
+
+/** Layers that change nothing that could be seen, or keep no activation. */
+const UNSEEN = new Set(['image_input', 'input', 'softmax', 'dropout', 'flatten']);
+
+const layersOf = (trial) => (trial.resolved?.network?.layers ?? []).filter(({kind}) => !UNSEEN.has(kind));
+const pathOf = (trial, item) => `/v1/datasets/${trial.dataset}/items/${item}/image`;
+
+/** The numbers of an array as a file. */
+function saveButton(row, text, signal) {
+  const name = `${row.method}-${row.layer}-item-${row.sample ?? 'posted'}${row.class ? `-${row.class}` : ''}.json`;
+  const save = async () => saveBlob(new Blob([JSON.stringify(await get(row.path, {signal}))], {type: 'application/json'}), name);
+  return h('button', {class: 'small', 'data-test': 'save-array', on: {click: () => save().catch(console.error)}}, text);
+}
+
+function tiles(row, signal) {
+  const [height, width, channels] = row.shape;
+  const words = `${channels} channels of ${height} x ${width}`;
+  const image = picture(row.path, {alt: `Activation of ${row.layer}: ${words}`, signal});
+  return h('div', {class: 'stack', 'data-test': 'activation'}, h('div', {class: 'row between'}, h('span', {class: 'small muted'}, `${row.layer}: ${words}, each from its smallest (black) to its largest number`),
+    saveButton(row, 'Save numbers', signal)), h('div', {class: 'tiles'}, image));
+}
+
+/** The activation of a layer that somebody chooses: kept ones at once, others asked for. */
+function activations(trial, item, kept, signal) {
+  const layers = layersOf(trial);
+  const known = kept.find(({method}) => method === 'activations');
+  const first = known?.layer ?? layers.find(({kind}) => kind === 'convolution')?.name ?? layers[0]?.name;
+  const box = h('div', {}, h('p', {class: 'muted small'}, 'A layer is asked for when it is chosen.'));
+  const show = async (layer) => {
+    const row = kept.find((one) => one.method === 'activations' && one.layer === layer);
+    replace(box, h('p', {class: 'muted small', role: 'status'}, 'The network is asked …'));
+    const found = row ?? rowsOf(await explainItem(trial.id, {item, method: 'activations', layer}, signal))[0];
+    replace(box, tiles(found, signal));
+  };
+  const say = (error) => signal.aborted || replace(box, failure(error));
+  const select = choice(layers.map(({name, kind}) => [name, `${name} (${kind})`]), {value: first, 'data-test': 'layer', on: {input: () => show(select.value).catch(say)}});
+  if (known) {
+    show(first).catch(say);
+  }
+  const ask = h('button', {'data-test': 'show-activation', on: {click: () => show(select.value).catch(say)}}, 'Show');
+  return h('section', {class: 'card'}, h('h2', {}, 'Activations'), h('div', {class: 'row matrix-controls'}, field('Layer', select), ask), box);
+}
+
+function facts({name, part, sample, true: truth, predicted, probability}) {
+  const right = truth === predicted;
+  return h('p', {class: 'row', 'data-test': 'picture-facts'}, h('span', {class: right ? 'verdict good' : 'verdict bad'}, right ? 'right' : 'wrong'),
+    h('span', {}, h('b', {}, truth), right ? '' : ' taken for ', right ? null : h('b', {}, predicted)),
+    h('span', {class: 'muted'}, `${percent(probability)} sure`), h('span', {class: 'muted small break'}, `item ${sample}, ${name}, ${part} part`));
+}
+
+/** One picture: maps of what the network saw in it, what else it could be, activations. */
+function itemView(trial, item, kept, signal) {
+  const copy = () => picture(pathOf(trial, item), {alt: `Item ${item} of the data set`, signal});
+  const maps = h('div', {}, h('p', {class: 'muted small', role: 'status'}, 'The network is asked why …'));
+  const head = h('div', {});
+  const saves = h('div', {class: 'row'});
+  const classes = h('div', {class: 'stack'});
+  const draw = (rows) => {
+    replace(head, facts(rows[0]));
+    replace(maps, mapsOf(rows, copy, signal));
+    replace(saves, rows.map((row) => saveButton(row, `Save the map for ${row.class}`, signal)));
+  };
+  const known = kept.filter(({method}) => method === 'grad_cam');
+  if (known.length > 0) {
+    draw(known);
+  }
+  explainItem(trial.id, {item}, signal).then((answer) => {
+    if (known.length === 0) {
+      draw(rowsOf(answer));
+    }
+    replace(classes, h('h3', {}, 'What it could be'), bars(answer.result.classes.map(({name, probability}) => ({name, share: probability})), {marked: answer.result.true, label: 'Probabilities of the classes'}));
+  }).catch((error) => signal.aborted || replace(known.length > 0 ? classes : maps, failure(error)));
+  return [h('section', {class: 'card'}, h('h2', {}, 'What the network saw'), head, h('div', {class: 'looked'}, h('div', {class: 'stack'}, maps, saves), classes)), activations(trial, item, kept, signal)];
+}
+
+/** The kept pictures to choose from, and a field for any other. */
+function chooser(trial, samples, onPick, signal) {
+  const buttons = samples.map((row) => h('button', {class: 'thumbnail', 'data-test': 'kept-picture', 'data-sample': row.sample, title: `${row.true}, predicted ${row.predicted}`, 'aria-label': `Item ${row.sample}: ${row.true}, predicted ${row.predicted}`, on: {click: () => onPick(row.sample)}},
+    h('span', {class: 'pair'}, picture(pathOf(trial, row.sample), {alt: '', signal})), h('span', {class: 'small clip'}, row.true)));
+  const number = h('input', {type: 'number', min: 0, step: 1, required: true, 'data-test': 'item', inputmode: 'numeric'});
+  const form = h('form', {class: 'stack', on: {submit: (event) => { event.preventDefault(); onPick(Number(number.value)); }}},
+    field('Any item of the data set', number, 'By its number'), h('button', {'data-test': 'show-item'}, 'Show'));
+  const mark = (item) => {
+    buttons.forEach((one) => set(one, {'aria-pressed': String(Number(one.dataset.sample) === item)}));
+    number.value = String(item);
+  };
+  const some = samples.length > 0 ? [h('h2', {}, 'Kept by the trial'), h('div', {class: 'thumbnails'}, buttons)] : h('p', {class: 'muted small'}, 'The job asked for no explanations; any picture can still be asked about.');
+  return {element: h('section', {class: 'card'}, some, form), mark};
+}
+
+async function fill(trial, scope, body) {
+  const {items} = await get(`/v1/trials/${trial.id}/explanations`, scope);
+  const kept = items.map((row) => ({...row, path: `/v1/trials/${trial.id}/explanations/${row.n}`}));
+  const samples = [...new Map(kept.map((row) => [row.sample, row])).values()];
+  const shown = h('div', {class: 'stack'}, h('p', {class: 'empty'}, 'Choose a picture.'));
+  let current = new AbortController();
+  scope.signal.addEventListener('abort', () => current.abort(), {once: true});
+  const pick = (item) => {
+    current.abort();
+    current = new AbortController();
+    scope.setQuery({item});
+    choosing.mark(item);
+    replace(shown, itemView(trial, item, kept.filter(({sample}) => sample === item), current.signal));
+  };
+  const choosing = chooser(trial, samples, pick, scope.signal);
+  replace(body, h('div', {class: 'explained'}, choosing.element, shown));
+  const asked = Number(scope.query.get('item') ?? samples[0]?.sample ?? 'none');
+  if (Number.isInteger(asked)) {
+    pick(asked);
+  }
+}
+
+/** Maps and activations of single pictures. */
+export const tab = {
+  name: 'explanations',
+  label: 'Explanations',
+  applies: (trial, job) => job.kind !== 'sequence_regression',
+  show(trial, job, scope) {
+    const body = h('div', {}, h('p', {class: 'empty'}, 'Loading …'));
+    fill(trial, scope, body).catch((error) => scope.signal.aborted || replace(body, failure(error)));
+    return body;
+  },
+};
