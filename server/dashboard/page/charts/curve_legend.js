@@ -13,21 +13,25 @@ function nameCell({label, detail, href}, box) {
     detail ? h('div', {class: 'muted small break'}, detail) : null);
 }
 
-/** One curve's row: its cells are written anew, the row stays, so that the pointer's way costs little. */
-function rowOf(one, n, direction, hidden, onToggle) {
+/** One curve's row. It stays while its figures change, so that whoever is at its box is not thrown out. */
+function rowOf(one, onToggle) {
   const box = h('input', {
-    type: 'checkbox', checked: !hidden.has(one.key), 'aria-label': `Show ${one.label}`, 'data-test': 'legend-toggle',
-    on: {change: () => onToggle(one.key, box.checked)},
+    type: 'checkbox', 'aria-label': `Show ${one.label}`, 'data-test': 'legend-toggle', on: {change: () => onToggle(one.key, box.checked)},
   });
   const at = h('td', {class: 'numeric'});
-  const best = h('td', {class: 'numeric'}, number(extremes(one.curve)[BEST[direction]?.[1] ?? 'low']));
-  const row = h('tr', {'data-test': 'legend-row', 'data-key': one.key}, h('td', {}, swatch(n)), nameCell(one, box), at, best);
+  const best = h('td', {class: 'numeric'});
+  const element = h('tr', {'data-test': 'legend-row', 'data-key': one.key}, h('td', {}, swatch(one.place)), nameCell(one, box), at, best);
+  let {curve} = one;
   const show = (step) => {
-    const point = pointAt(one.curve, step);
-    replace(at, point ? number(Number.isFinite(point.value) ? point.value : String(point.value)) : '–');
+    const point = pointAt(curve, step);
+    replace(at, number(point && (Number.isFinite(point.value) ? point.value : String(point.value))));
   };
-  show(null);
-  return {row, show};
+  const update = (next, isShown, side) => {
+    ({curve} = next);
+    box.checked = isShown;
+    replace(best, number(extremes(curve)[side]));
+  };
+  return {element, show, update};
 }
 
 /**
@@ -40,13 +44,26 @@ export function curveLegend(onToggle) {
   const body = h('tbody', {});
   const box = h('div', {class: 'curve-legend'}, h('table', {'data-test': 'legend'},
     h('thead', {}, h('tr', {}, h('td', {}), h('th', {scope: 'col'}, 'curve'), when, best)), body));
-  let rows = [];
+  let rows = new Map(); // by key and look
+  let pointer = null;
   box.update = (series, {direction, hidden}) => {
-    rows = series.map((one, n) => rowOf(one, n, direction, hidden, onToggle));
-    replace(best, BEST[direction]?.[0] ?? 'lowest');
-    replace(body, rows.map(({row}) => row));
+    const [word, side] = BEST[direction] ?? BEST.lower;
+    const before = rows;
+    rows = new Map(series.map((one) => {
+      const key = `${one.key} ${one.place}`;
+      const row = before.get(key) ?? rowOf(one, onToggle);
+      row.update(one, !hidden.has(one.key), side);
+      return [key, row];
+    }));
+    replace(best, word);
+    const wanted = [...rows.values()].map(({element}) => element);
+    if (wanted.length !== body.childElementCount || wanted.some((element, i) => element !== body.children[i])) {
+      replace(body, wanted);
+    }
+    box.at(pointer);
   };
   box.at = (step) => {
+    pointer = step;
     replace(when, step === null ? 'last' : `step ${count(step)}`);
     rows.forEach(({show}) => show(step));
   };

@@ -30,17 +30,19 @@ export function look(n) {
 
 /** What is drawn of each curve: itself; when smoothed also, faintly, what it was made of. */
 function columnsOf(series, smoothing) {
-  return series.flatMap((one, n) => {
-    const {steps, values} = one.curve;
-    const shape = {n, steps, isPointed: steps.length <= FEW_POINTS};
-    return smoothing > 0
-      ? [{...shape, key: `r${n}`, values, isFaint: true}, {...shape, key: `s${n}`, values: smoothed(values, smoothing)}]
-      : [{...shape, key: `s${n}`, values}];
-  });
+  const columns = series.map(({place, curve: {steps, values}}) =>
+    ({key: `curve ${place}`, place, steps, values, isPointed: steps.length <= FEW_POINTS}));
+  if (smoothing === 0) {
+    return columns;
+  }
+  return [ // what is faint lies below all that is not
+    ...columns.map((column) => ({...column, key: `raw ${column.place}`, isFaint: true})),
+    ...columns.map((column) => ({...column, values: smoothed(column.values, smoothing)})),
+  ];
 }
 
-function styleOf(column, lookOf, width) {
-  const shown = look(lookOf(column.n));
+function styleOf(column, width) {
+  const shown = look(column.place);
   const colour = variable(shown.variable);
   return {
     color: column.isFaint ? `color-mix(in srgb, ${colour} 28%, transparent)` : colour,
@@ -60,12 +62,12 @@ const SHAPES = {
 };
 
 /** A cross for NaN, an arrow for what lies beyond the scale, at the edge where it went. */
-function drawOdd(canvas, area, graph, series, isLog, lookOf) {
+function drawOdd(canvas, area, graph, series, isLog) {
   canvas.save();
   canvas.lineWidth = 1.75;
-  series.forEach((one, n) => {
-    canvas.strokeStyle = variable(look(lookOf(n)).variable);
-    for (const {step, kind} of oddPoints(one.curve, isLog)) {
+  for (const {place, curve} of series) {
+    canvas.strokeStyle = variable(look(place).variable);
+    for (const {step, kind} of oddPoints(curve, isLog)) {
       const x = graph.toDomXCoord(step);
       const y = kind === 'up' ? area.y + 7 : area.y + area.h - 7;
       canvas.beginPath();
@@ -75,11 +77,27 @@ function drawOdd(canvas, area, graph, series, isLog, lookOf) {
       }
       canvas.stroke();
     }
-  });
+  }
   canvas.restore();
 }
 
 /* ----------------------------------------------------------------------------------- the graph */
+
+const TICK_PIXELS = 32;
+
+/** Powers of ten, where a logarithmic scale spans many: the library would draw nine lines for each. */
+function tickerY(low, high, pixels, get, graph, values) {
+  const decades = Math.log10(high / low);
+  if (!get('logscale') || !(decades > 4)) {
+    return Dygraph.numericTicks(low, high, pixels, get, graph, values);
+  }
+  const step = Math.ceil(decades / (pixels / TICK_PIXELS));
+  const ticks = [];
+  for (let power = step * Math.ceil(Math.log10(low) / step); 10 ** power <= high; power += step) {
+    ticks.push({v: 10 ** power, label: number(10 ** power)});
+  }
+  return ticks;
+}
 
 function fixedOptions(chart) {
   return {
@@ -92,9 +110,9 @@ function fixedOptions(chart) {
     yRangePad: 6,
     axes: {
       x: {axisLabelFormatter: (step) => (Number.isInteger(step) ? count(step) : ''), pixelsPerLabel: 60},
-      y: {axisLabelFormatter: number, axisLabelWidth: 58, pixelsPerLabel: 32},
+      y: {axisLabelFormatter: number, axisLabelWidth: 58, pixelsPerLabel: TICK_PIXELS, ticker: tickerY},
     },
-    underlayCallback: (canvas, area, graph) => drawOdd(canvas, area, graph, chart.visible(), chart.isLog, chart.lookOf),
+    underlayCallback: (canvas, area, graph) => drawOdd(canvas, area, graph, chart.visible(), chart.isLog),
     highlightCallback: (event, step) => chart.options.onStep?.(step),
     unhighlightCallback: () => chart.options.onStep?.(null),
     drawCallback: (graph) => chart.settle(graph),
@@ -109,7 +127,7 @@ function changingOptions(chart) {
   return {
     file: columns.length > 0 ? rowsOf(columns, chart.isLog) : [[0]],
     labels: ['step', ...columns.map(({key}) => key)],
-    series: Object.fromEntries(columns.map((column) => [column.key, styleOf(column, chart.lookOf, width)])),
+    series: Object.fromEntries(columns.map((column) => [column.key, styleOf(column, width)])),
     logscale: chart.isLog,
     axisLineColor: variable('--line-strong'),
     gridLineColor: variable('--line'),
@@ -154,7 +172,8 @@ function onKey(event, graph) {
 }
 
 /**
- * @typedef {{key: string, label: string, curve: {steps: number[], values: number[], total: number}}} Series
+ * @typedef {{key: string, label: string, place: number, curve: {steps: number[], values: number[], total: number}}} Series
+ *   place: which look it has, whatever else is shown
  */
 
 /**
@@ -174,7 +193,6 @@ export function curves(series, options) {
   const chart = {
     options, series, isLog: false, smoothing: 0, range: null, hidden: new Set(), graph: null,
     visible: () => chart.series.filter(({key}) => !chart.hidden.has(key)),
-    lookOf: (n) => chart.series.indexOf(chart.visible()[n]),
     settle: (graph) => settler.hear(graph.isZoomed('x') ? graph.xAxisRange().map(Math.round) : null),
   };
   const draw = () => chart.graph?.updateOptions(changingOptions(chart));

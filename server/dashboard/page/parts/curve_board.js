@@ -56,11 +56,12 @@ function panelOf(title, state, signal, onRange) {
   });
   const chart = curves([], {signal, label: `${title} by step; its figures stand in the table after it`, onRange, onStep: legend.at});
   const note = h('p', {class: 'muted small', 'data-test': 'curve-remark'});
-  const wait = h('p', {class: 'empty', hidden: true}, 'There is no point yet.');
+  const wait = h('p', {class: 'empty', hidden: true});
   const element = h('section', {class: 'card curve-panel', 'data-test': 'curve-panel'},
     h('h2', {}, title), wait, h('div', {class: 'curve-body'}, chart, legend), note);
   const draw = () => {
     wait.hidden = shown.length > 0;
+    replace(wait, state.range ? 'There is no point in these steps.' : 'There is no point yet.');
     chart.parentElement.hidden = shown.length === 0;
     chart.update(shown, {isLog: state.isLog, smoothing: state.smoothing, range: state.range, hidden});
     const text = remark(shown.filter(({key}) => !hidden.has(key)), state.isLog);
@@ -70,7 +71,7 @@ function panelOf(title, state, signal, onRange) {
   return {
     element,
     update(series, feed) {
-      shown = series.map((one) => ({...one, curve: feed.curve(one.trial, one.metric) ?? EMPTY})).filter(({curve}) => curve.steps.length > 0);
+      shown = series.map((one, place) => ({...one, place, curve: feed.curve(one.trial, one.metric) ?? EMPTY})).filter(({curve}) => curve.steps.length > 0);
       direction = shown[0]?.curve.direction ?? direction;
       legend.update(shown, {direction, hidden});
       draw();

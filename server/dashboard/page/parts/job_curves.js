@@ -1,11 +1,12 @@
 /** Curves of several trials over each other, one metric at a time: for a job and for a comparison. */
 
 import {h, replace} from '../dom.js';
-import {metricName, value} from '../format.js';
+import {count, metricName, value} from '../format.js';
 import {curveBoard} from './curve_board.js';
 
 const OVER = new Set(['completed', 'stopped', 'cancelled', 'failed']);
-const MOST = 24; // three dashes of eight colours: more cannot be told apart
+/** Three dashes of eight colours: more curves cannot be told apart. */
+export const CURVES_MOST = 24;
 
 /** "learning_rate 0.01, solver adam": a sweep's values as short as they stay clear. */
 export function parametersText(trial) {
@@ -14,15 +15,15 @@ export function parametersText(trial) {
 }
 
 function seriesOf(trials, metric) {
-  return trials.slice(0, MOST).map((trial) => ({
+  return trials.slice(0, CURVES_MOST).map((trial) => ({
     key: trial.id, label: `Trial ${trial.index}`, detail: parametersText(trial), href: `#/trials/${trial.id}?tab=curves`,
     trial: trial.id, metric, isLive: !OVER.has(trial.state),
   }));
 }
 
-/** Whether trials may have points: those that never ran have none. */
+/** Whether a trial may have points: one that never ran has none. */
 function hasRun(trial) {
-  return trial.step > 0 || !OVER.has(trial.state);
+  return trial.step > 0 || trial.state === 'running';
 }
 
 /** The metrics to choose from, those of the task. */
@@ -36,22 +37,24 @@ function metricsOf(isRegression) {
  * Overlaid curves of trials of one kind. The chosen metric stands in the address as `metric`.
  * @param {Object[]} trials as the API lists them; the first 24 that have run are drawn
  * @param {{signal, query, setQuery}} scope
- * @param {{isRegression?: boolean}} options
+ * @param {{isRegression?: boolean, extra?: HTMLElement[], total?: number}} options extra: further controls; total: trials
+ *   that there are, when those given are only some of them
  * @returns {HTMLElement} with update(trials), to be called when trials or their states change
  */
-export function jobCurves(trials, scope, {isRegression = false} = {}) {
+export function jobCurves(trials, scope, {isRegression = false, extra = [], total = 0} = {}) {
   const metrics = metricsOf(isRegression);
   const asked = scope.query.get('metric');
   const choice = h('select', {'aria-label': 'Metric', 'data-test': 'curve-metric', value: metrics.includes(asked) ? asked : metrics[0]},
     metrics.map((name) => h('option', {value: name}, metricName(name))));
-  const board = curveBoard(scope, {extra: [choice], isWide: true});
+  const board = curveBoard(scope, {extra: [...extra, choice], isWide: true});
   const more = h('p', {class: 'muted small', hidden: true});
   const element = h('div', {class: 'stack', 'data-test': 'job-curves'}, board, more);
   let shown = [];
   const show = () => {
     board.update([{title: metricName(choice.value), series: seriesOf(shown, choice.value)}]);
-    more.hidden = shown.length <= MOST;
-    replace(more, `The first ${MOST} of ${shown.length} trials are drawn; choose some of them to see others.`);
+    const all = Math.max(total, shown.length);
+    more.hidden = all <= CURVES_MOST;
+    replace(more, `Up to ${CURVES_MOST} of ${count(all)} trials are drawn; choose some in the table and compare them to see others.`);
   };
   choice.addEventListener('change', () => {
     scope.setQuery({metric: choice.value});

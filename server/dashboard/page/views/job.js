@@ -3,16 +3,21 @@
 import {poll} from '../api.js';
 import {h, replace} from '../dom.js';
 import {failure} from '../parts/failure.js';
+import {curves} from './job/curves.js';
 import {jobHead} from './job/head.js';
 import {means} from './job/means.js';
 import {trials} from './job/trials.js';
 
-const TABLES = {trials: 'Trials', means: 'Means over seeds'};
+const TABLES = {
+  trials: {label: 'Trials', make: trials},
+  means: {label: 'Means over seeds', make: (job, {signal}) => means(job, signal)},
+  curves: {label: 'Curves', make: curves},
+};
 
 function tableSwitch(shown, choose) {
-  const buttons = Object.entries(TABLES).map(([name, label]) =>
+  const buttons = Object.entries(TABLES).map(([name, {label}]) =>
     h('button', {type: 'button', 'aria-pressed': String(name === shown), 'data-test': `show-${name}`, on: {click: () => choose(name)}}, label));
-  return h('div', {class: 'switch', role: 'group', 'aria-label': 'What the table shows'}, buttons);
+  return h('div', {class: 'switch', role: 'group', 'aria-label': 'What is shown of the trials'}, buttons);
 }
 
 /** The chosen table below the switch, made when it is first shown. */
@@ -23,8 +28,8 @@ function tables(job, scope, onError) {
   const bar = h('div', {});
   const element = h('div', {class: 'stack'}, bar, place);
   element.refresh = () => {
-    const name = query.get('table') === 'means' ? 'means' : 'trials';
-    made[name] ??= name === 'means' ? means(job, signal) : trials(job, scope);
+    const name = query.get('table') in TABLES ? query.get('table') : 'trials';
+    made[name] ??= TABLES[name].make(job, scope);
     if (place.firstChild !== made[name]) {
       replace(bar, tableSwitch(name, choose));
       replace(place, made[name]);
@@ -32,7 +37,7 @@ function tables(job, scope, onError) {
     return made[name].refresh().catch((error) => signal.aborted || onError(error));
   };
   const choose = (name) => {
-    setQuery({table: name === 'means' ? 'means' : ''});
+    setQuery({table: name === 'trials' ? '' : name});
     element.refresh();
   };
   return element;

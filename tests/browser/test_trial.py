@@ -1,0 +1,91 @@
+"""One trial: its head, what can be asked of it, its tabs, its log and the profile of its steps."""
+import pytest
+from support.browser import of
+
+
+def test_the_head_says_what_the_service_says(page, finished):
+    trial = finished[1][0]
+    page.go(f"#/trials/{trial['id']}")
+    page.shown(of("trial-explanation"), trial["explanation"])
+    assert "solver sgdm" in page.shown(of("trial-parameters")) and "seed 1" in page.shown(of("trial-parameters"))
+    assert "blobs" in page.shown(of("trial-facts"))
+    page.click(of("trial-job"))
+    page.until(lambda: page.script("return location.hash") == f"#/jobs/{finished[0]['id']}", "the job")
+
+
+def test_a_failure_is_a_sentence(page, diverged):
+    page.go(f"#/trials/{diverged['id']}")
+    said = page.shown(of("trial-explanation"))
+    assert said == page.daemon.get(f"/v1/trials/{diverged['id']}")["explanation"] and "no longer finite" in said
+    page.click(f"{of('trial-attempts')} summary")
+    assert "failed" in page.shown(f"{of('trial-attempts')} tbody tr")
+
+
+def test_tabs_go_back_with_the_browser(page, finished):
+    page.go(f"#/trials/{finished[1][0]['id']}?tab=curves")
+    page.shown(of("curve-board"))
+    page.click(of("tab-log"))
+    page.shown(of("log-line"), "completed after step")
+    page.click(of("tab-profile"))
+    page.shown(of("profile-table"))
+    page.driver.back()
+    page.shown(of("log-line"))
+    page.driver.back()
+    page.shown(of("curve-board"))
+
+
+def test_verbs_are_those_of_the_state(page, running):
+    _, trial = running
+    page.go(f"#/trials/{trial['id']}")
+    page.shown(of("verb-pause"))
+    assert page.count(of("verb-resume")) == page.count(of("verb-restart")) == 0
+    assert page.count(of("tab-profile")) == 0
+    page.click(of("verb-pause"))
+    page.shown(of("verb-resume"))
+    assert page.daemon.get(f"/v1/trials/{trial['id']}")["state"] == "paused"
+    page.click(of("verb-cancel"))  # arms it
+    page.shown(of("verb-cancel"), "Really cancel?")
+    assert page.daemon.get(f"/v1/trials/{trial['id']}")["state"] == "paused"
+    page.click(of("verb-cancel"))
+    page.shown(of("verb-restart"))
+    assert page.daemon.get(f"/v1/trials/{trial['id']}")["state"] == "cancelled"
+
+
+def test_an_ending_trial_shows_what_it_left(page, running):
+    _, trial = running
+    page.go(f"#/trials/{trial['id']}?tab=curves")
+    page.click(of("verb-stop"))
+    page.shown(of("tab-profile"))
+    page.until(lambda: page.count(of("trial-head")) == 1 and "stopped" in page.texts(of("trial-head"))[0], "stopped")
+
+
+def test_the_log_is_whole_and_filters(page, diverged):
+    page.go(f"#/trials/{diverged['id']}?tab=log")
+    lines = page.daemon.get(f"/v1/trials/{diverged['id']}/log?limit=500")["items"]
+    page.until(lambda: len(page.texts(of("log-line"))) == len(lines), "every line")
+    grave = [line for line in lines if line["level"] in ("warn", "error")]
+    page.choose(of("log-level"), "warn")
+    page.until(lambda: len(page.texts(of("log-line"))) == len(grave), "warnings alone")
+
+
+def test_the_log_goes_on_as_the_trial_does(page, running):
+    trial = running[1]
+    page.go(f"#/trials/{trial['id']}?tab=log")
+    page.shown(of("log-line"), "starts")
+    page.daemon.post(f"/v1/trials/{trial['id']}/stop")
+    page.shown(of("log-line"), "stopped after step")
+
+
+def test_the_profile_is_that_of_the_service(page, finished):
+    trial = finished[1][0]
+    page.go(f"#/trials/{trial['id']}?tab=profile")
+    page.shown(of("profile-table"))
+    profile = page.daemon.get(f"/v1/trials/{trial['id']}/profile")
+    rows = page.texts(of("profile-row"))
+    assert len(rows) == len(profile["items"]) and rows[0].startswith(profile["items"][0]["operator"])
+    waits = sum(item["share"] for item in profile["items"] if item["phase"] == "data_wait")
+    told = float(page.shown(of("phase-data_wait")).split()[-2])
+    assert told == pytest.approx(100 * waits, abs=0.06)
+    assert f"{profile['steps']} steps" in page.shown(of("profile-steps"))
+    page.click(of("profile-by-layer"))
+    page.until(lambda: len(page.texts(of("profile-row"))) == len(profile["by_layer"]), "a row a layer and phase")
