@@ -46,7 +46,9 @@ function remark(shown, isLog) {
 }
 
 /** A card: heading, chart, legend, remark. */
-function panelOf(title, state, signal, onRange) {
+function panelOf(title, state, outer, onRange) {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([outer, stop.signal]);
   const hidden = new Set();
   let shown = [];
   let direction = 'none';
@@ -70,6 +72,7 @@ function panelOf(title, state, signal, onRange) {
   };
   return {
     element,
+    end: () => stop.abort(),
     update(series, feed) {
       shown = series.map((one, place) => ({...one, place, curve: feed.curve(one.trial, one.metric) ?? EMPTY})).filter(({curve}) => curve.steps.length > 0);
       direction = shown[0]?.curve.direction ?? direction;
@@ -145,7 +148,12 @@ export function curveBoard(scope, {extra = [], isWide = false} = {}) {
   board.update = (next) => {
     panels = next;
     const titles = new Set(next.map(({title}) => title));
-    [...shown.keys()].filter((title) => !titles.has(title)).forEach((title) => shown.delete(title));
+    for (const [title, panel] of shown) {
+      if (!titles.has(title)) {
+        panel.end();
+        shown.delete(title);
+      }
+    }
     for (const {title} of next) {
       shown.set(title, shown.get(title) ?? panelOf(title, state, signal, see));
     }
