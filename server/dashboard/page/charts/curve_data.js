@@ -39,7 +39,7 @@ function drawable(value, isLog) {
 /**
  * Columns of values by their own steps as one table of rows, as the library wants them.
  * @param {{steps: number[], values: number[]}[]} columns
- * @returns {(number|null)[][]} [step, a value for each column]
+ * @returns {(number|null)[][]} [step, a value for each column]; never a single row, for which there is no scale
  */
 export function rowsOf(columns, isLog) {
   const rows = new Map();
@@ -54,7 +54,13 @@ export function rowsOf(columns, isLog) {
       row[k + 1] = drawable(values[i], isLog);
     }
   });
-  return [...rows.values()].sort((a, b) => a[0] - b[0]);
+  const table = [...rows.values()].sort((a, b) => a[0] - b[0]);
+  if (table.length !== 1) {
+    return table;
+  }
+  const [[step]] = table;
+  const empty = new Array(columns.length).fill(null);
+  return [[step - 1, ...empty], ...table, [step + 1, ...empty]];
 }
 
 /** Index of the last step at or before one; -1: there is none. */
