@@ -128,6 +128,17 @@ export async function send(method, path, body, {signal} = {}) {
   return jsonOf(await askPatiently(method, path, {headers, body: text, signal}, false));
 }
 
+/**
+ * Asks something that takes a body and changes nothing, and waits for the answer as `get` does.
+ * @param {string} path
+ * @param {Object} body
+ * @returns {Promise<Object>}
+ */
+export async function inquire(path, body, {signal} = {}) {
+  const options = {headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body), signal};
+  return (await askPatiently('POST', path, options, true)).json();
+}
+
 /** randomUUID is there only over TLS and on loopback. */
 function idempotencyKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(16).padStart(2, '0')).join('');

@@ -80,10 +80,13 @@ class Graph {
     new ResizeObserver(() => this.begin()).observe(this.window);
   }
 
+  /** Once it has a size; at another size only what has moved out of it comes back. */
   begin() {
     if (!this.hasBegun && this.window.clientWidth > 0 && this.nodes?.length) {
       this.hasBegun = true;
       this.view.begin();
+    } else {
+      this.view.panBy(0, 0);
     }
   }
 

@@ -78,6 +78,8 @@ export function panZoom(element, content) {
     const {width, height} = pane();
     at.x = clamp(at.x, at.width * at.scale, width);
     at.y = Math.min(0, Math.max(Math.min(0, height - at.height * at.scale), at.y));
+    const isWhole = at.width * at.scale <= width && at.height * at.scale <= height;
+    element.style.touchAction = isWhole ? 'auto' : 'none'; // else a finger on it could not scroll the page
     content.setAttribute('transform', `translate(${at.x} ${at.y}) scale(${at.scale})`);
   };
   const view = {

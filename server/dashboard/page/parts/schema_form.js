@@ -9,6 +9,10 @@ import {at, listText, parsed, parsedList, pointerOf} from './spec.js';
 
 const typesOf = (schema) => [schema.type ?? []].flat().filter((type) => type !== 'null');
 
+function isChoice(schema) {
+  return Boolean(schema.enum) || typesOf(schema)[0] === 'boolean';
+}
+
 function isPlainList(schema) {
   return typesOf(schema)[0] === 'array' && ['string', 'integer', 'number'].includes(schema.items?.type);
 }
@@ -27,7 +31,7 @@ function codecOf(schema) {
 
 function controlOf(schema, attributes) {
   const [type] = typesOf(schema);
-  if (schema.enum || type === 'boolean') {
+  if (isChoice(schema)) {
     const values = schema.enum?.filter((one) => one !== null) ?? ['true', 'false'];
     return choice([['', ''], ...values], attributes);
   }
@@ -71,7 +75,7 @@ function hintOf({description = '', 'x-unit': unit}) {
 function leaf(name, schema, path, edit) {
   const codec = codecOf(schema);
   const control = controlOf(schema, {'data-pointer': pointerOf(path), 'data-test': `field-${path.join('.')}`, name: path.join('.'),
-    on: {change: () => edit(path, control.value.trim() === '' ? undefined : codec.value(control.value.trim()))}});
+    on: {[isChoice(schema) ? 'change' : 'input']: () => edit(path, control.value.trim() === '' ? undefined : codec.value(control.value.trim()))}});
   const element = field(name.replaceAll('_', ' '), control, hintOf(schema));
   const show = (spec, resolved, swept) => {
     const value = at(spec, path);

@@ -1,4 +1,4 @@
-import {get, pages, send} from '../api.js';
+import {get, inquire, pages} from '../api.js';
 import {h, replace} from '../dom.js';
 import {draft, keepDraft} from '../parts/draft.js';
 import {failure} from '../parts/failure.js';
@@ -48,7 +48,7 @@ function build(template, datasets, scope) {
   let report = null;
   const analyse = later(async (signal) => {
     try {
-      const next = await send('POST', '/v1/networks/analyze', {network, ...bind.body()}, {signal});
+      const next = await inquire('/v1/networks/analyze', {network, ...bind.body()}, {signal});
       report ? report.update(next) : replace(shown, report = networkReport(next));
       if (network.name && !network.layers && next.description) {
         editor.show(next.description);

@@ -1,4 +1,4 @@
-import {send} from '../api.js';
+import {inquire, send} from '../api.js';
 import {curlButton} from '../curl.js';
 import {h, replace} from '../dom.js';
 import {failure} from '../parts/failure.js';
@@ -46,7 +46,7 @@ class Submission {
   constructor(known, spec, scope) {
     Object.assign(this, {known, spec, scope, resolved: null});
     const edit = (path, value) => this.change(consistent(known, this.spec, put(this.spec, path, value)));
-    this.sweep = sweepForm(edit);
+    this.sweep = sweepForm(known.schema.properties.search, edit);
     this.basics = basics(known, edit);
     this.network = networkForm(known, edit);
     this.sections = sections(known.schema, edit);
@@ -76,7 +76,7 @@ class Submission {
 
   async ask(signal) {
     try {
-      const plan = await send('POST', '/v1/jobs?dry_run=true', this.spec, {signal});
+      const plan = await inquire('/v1/jobs?dry_run=true', this.spec, {signal});
       this.resolved = plan.resolved;
       clearProblem(this.form);
       this.show();

@@ -6,7 +6,7 @@ const DATA = {image_classification: 'Pictures', sequences: 'Sequences'};
 
 function text(name, edit, read = (value) => value) {
   return h('input', {name, 'data-pointer': pointerOf([name]), 'data-test': `field-${name}`, autocomplete: 'off', on: {
-    change: (event) => edit([name], event.target.value.trim() ? read(event.target.value.trim()) : undefined),
+    input: (event) => edit([name], event.target.value.trim() ? read(event.target.value.trim()) : undefined),
   }});
 }
 
@@ -35,7 +35,7 @@ export function basics({kinds, datasets, experiments}, edit) {
   }});
   const dataset = datasetChoice(datasets, edit);
   const experiment = h('input', {list: 'experiments', placeholder: 'default', 'data-pointer': '/experiment', 'data-test': 'field-experiment', autocomplete: 'off', on: {
-    change: () => edit(['experiment'], experiment.value.trim() || undefined),
+    input: () => edit(['experiment'], experiment.value.trim() || undefined),
   }});
   const name = text('name', edit);
   const notes = text('notes', edit);

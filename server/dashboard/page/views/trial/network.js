@@ -1,4 +1,4 @@
-import {send} from '../../api.js';
+import {inquire} from '../../api.js';
 import {h, replace} from '../../dom.js';
 import {download} from '../../parts/download.js';
 import {keepDraft} from '../../parts/draft.js';
@@ -30,7 +30,7 @@ export const tab = {
     const say = (error) => signal.aborted || replace(wrong, failure(error));
     const {network, dataset, training} = trial.resolved;
     const id = dataset?.id ?? dataset ?? job.dataset?.id;
-    send('POST', '/v1/networks/analyze', {network, dataset: id, batch_size: training.batch_size}, {signal})
+    inquire('/v1/networks/analyze', {network, dataset: id, batch_size: training.batch_size}, {signal})
       .then((report) => replace(body, tools(trial, network, id, say), wrong, networkReport(report)))
       .catch((error) => { replace(body, wrong); say(error); });
     return body;
