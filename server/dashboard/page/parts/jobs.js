@@ -1,10 +1,11 @@
 /** Jobs as a table; on a narrow screen each is a card. */
 
 import {h} from '../dom.js';
-import {ago, count, metricName, number, time} from '../format.js';
+import {count, metricName, number} from '../format.js';
 import {badge} from './badge.js';
 import {keyed} from './keyed.js';
 import {progress} from './progress.js';
+import {when} from './when.js';
 
 const FINAL = new Set(['completed', 'stopped', 'cancelled', 'failed']);
 
@@ -33,14 +34,13 @@ function nameCell(job, withExperiment) {
 }
 
 function jobRow(job, withExperiment) {
-  const when = job.finished_at ?? job.started_at ?? job.created_at;
   return h('tr', {'data-test': 'job-row', 'data-id': job.id},
     h('td', {class: 'wide'}, nameCell(job, withExperiment)),
     h('td', {}, badge(job.paused && job.state !== 'paused' && !FINAL.has(job.state) ? 'paused' : job.state)),
     h('td', {class: 'trials'}, trialsCell(job)),
     h('td', {}, bestCell(job)),
     h('td', {class: 'clip'}, h('a', {href: `#/datasets/${job.dataset.id}`, class: 'muted'}, job.dataset.name)),
-    h('td', {class: 'muted nowrap', title: time(when)}, ago(when)));
+    h('td', {class: 'muted'}, when(job.finished_at ?? job.started_at ?? job.created_at)));
 }
 
 /**

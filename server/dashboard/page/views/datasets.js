@@ -1,10 +1,11 @@
 import {poll} from '../api.js';
 import {h, replace} from '../dom.js';
-import {ago, count, percent, time} from '../format.js';
+import {count, percent} from '../format.js';
 import {badge} from '../parts/badge.js';
 import {datasetForm} from '../parts/dataset_form.js';
 import {failure} from '../parts/failure.js';
 import {later} from '../parts/later.js';
+import {when} from '../parts/when.js';
 
 const FIELDS = 'id,name,kind,state,image,sequence,class_count,counts,error,progress,created_at';
 const HEADINGS = [['Name', ''], ['State', ''], ['What', ''], ['Train', 'numeric'], ['Validation', 'numeric'], ['Test', 'numeric'], ['Made', '']];
@@ -26,7 +27,7 @@ function row(one) {
     h('td', {}, badge(one.state), one.state === 'checking' ? ` ${percent(one.progress)}` : null),
     h('td', {class: 'break'}, what(one)),
     ['train', 'validation', 'test'].map((part) => h('td', {class: 'numeric'}, count(counts[part]))),
-    h('td', {class: 'nowrap', title: time(one.created_at)}, ago(one.created_at)));
+    h('td', {}, when(one.created_at)));
 }
 
 function list(scope) {

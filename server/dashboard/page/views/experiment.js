@@ -42,6 +42,6 @@ export function view([id], {signal, title}) {
   }, {signal, onError: (error) => replace(podium, failure(error))});
   return h('section', {class: 'view'},
     h('p', {class: 'crumbs'}, h('a', {href: '#/'}, 'Experiments')),
-    h('div', {class: 'row between'}, top, curlButton(() => ({method: 'GET', path}))),
+    h('div', {class: 'job-head'}, top, curlButton(() => ({method: 'GET', path}))),
     podium, h('h2', {}, 'Jobs'), table);
 }

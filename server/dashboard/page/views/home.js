@@ -1,6 +1,6 @@
 /** What the team has done: experiments, and the jobs that run and have run. */
 
-import {get, poll} from '../api.js';
+import {poll} from '../api.js';
 import {curlButton} from '../curl.js';
 import {h, replace, set} from '../dom.js';
 import {count} from '../format.js';
@@ -10,6 +10,7 @@ import {experimentCards} from './home/experiments.js';
 import {filterBar} from './home/filters.js';
 
 const PAGE = 50;
+const SLOW_MS = 10000; // between looks at the experiments, which change when jobs are made and end
 const FIELDS = 'id,number,kind,name,experiment,dataset,state,paused,archived,labels,headline_metric,trial_count,counts,progress,best,'
   + 'created_at,started_at,finished_at';
 
@@ -70,8 +71,8 @@ export function view(_, {signal, query, setQuery, title}) {
   const turn = (cursor) => change({cursor});
 
   follow();
-  const experiments = h('div', {});
-  get('/v1/experiments?limit=100', {signal}).then(({items}) => replace(experiments, experimentCards(items)), () => {});
+  const experiments = experimentCards();
+  poll('/v1/experiments?limit=100', ({items}) => experiments.show(items), {signal, interval: SLOW_MS});
   return h('section', {class: 'view'},
     h('div', {class: 'row between'}, h('h1', {}, 'Experiments'), curlButton(() => ({method: 'GET', path: pathOf(query)}))),
     experiments, filterBar(query, change), said, table, below);

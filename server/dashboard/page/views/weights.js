@@ -2,10 +2,11 @@
 
 import {poll} from '../api.js';
 import {h, replace} from '../dom.js';
-import {ago, bytes, count, time} from '../format.js';
+import {bytes, count} from '../format.js';
 import {badge} from '../parts/badge.js';
 import {failure} from '../parts/failure.js';
 import {keyed} from '../parts/keyed.js';
+import {when} from '../parts/when.js';
 import {link} from '../router.js';
 import {weightsDetail} from './weights/detail.js';
 import {weightsForm} from './weights/form.js';
@@ -20,7 +21,7 @@ function row(one) {
     h('td', {class: 'break'}, one.error ? h('span', {class: 'bad'}, one.error) : one.origin || h('span', {class: 'muted'}, 'not said')),
     h('td', {class: 'break'}, one.licence || h('span', {class: 'muted'}, 'not said')),
     h('td', {class: 'numeric'}, count(one.element_count)), h('td', {class: 'numeric'}, bytes(one.bytes)),
-    h('td', {class: 'muted nowrap', title: time(one.created_at)}, ago(one.created_at)));
+    h('td', {class: 'muted'}, when(one.created_at)));
 }
 
 function table() {

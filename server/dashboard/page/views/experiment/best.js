@@ -10,9 +10,9 @@ function sorted(jobs) {
 
 function place(job, rank) {
   return h('tr', {'data-test': 'best-row'},
-    h('td', {class: 'numeric muted'}, String(rank + 1)),
+    h('td', {class: 'muted'}, `${rank + 1}.`),
     h('td', {class: 'numeric strong'}, h('a', {href: `#/trials/${job.best.trial}`}, number(job.best.value))),
-    h('td', {}, h('a', {href: `#/jobs/${job.id}`}, job.name || `Job ${job.number}`)),
+    h('td', {class: 'break'}, h('a', {href: `#/jobs/${job.id}`}, job.name || `Job ${job.number}`)),
     h('td', {class: 'muted'}, job.dataset.name));
 }
 
@@ -22,7 +22,7 @@ function ranking(metric, jobs) {
     ? h('a', {class: 'button small', href: link('/compare', {trials: first.map((job) => job.best.trial).join(',')})}, 'Compare') : null;
   return h('section', {class: 'card'},
     h('div', {class: 'row between'}, h('h2', {}, `Best by ${metricName(metric).toLowerCase()}`), compare),
-    h('table', {}, h('tbody', {}, first.map(place))));
+    h('table', {'aria-label': `Best by ${metricName(metric)}`}, h('tbody', {}, first.map(place))));
 }
 
 /**
@@ -36,5 +36,5 @@ export function best(jobs) {
       metrics.set(job.headline_metric, [...(metrics.get(job.headline_metric) ?? []), job]);
     }
   }
-  return h('div', {class: 'grid'}, [...metrics].map(([metric, of]) => ranking(metric, of)));
+  return h('div', {class: 'grid best-of'}, [...metrics].map(([metric, of]) => ranking(metric, of)));
 }

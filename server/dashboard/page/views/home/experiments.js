@@ -1,5 +1,7 @@
-import {h} from '../../dom.js';
-import {ago, count} from '../../format.js';
+import {h, replace} from '../../dom.js';
+import {count} from '../../format.js';
+import {keyed} from '../../parts/keyed.js';
+import {when} from '../../parts/when.js';
 
 const SHOWN = 4;
 
@@ -8,17 +10,33 @@ function card(experiment) {
   return h('a', {class: 'card tile', href: `#/experiments/${id}`, 'data-test': 'experiment-card'},
     h('h3', {class: 'clip', title: name}, name),
     notes ? h('p', {class: 'muted small clip'}, notes) : null,
-    h('p', {class: 'muted small'}, `${count(jobs)} ${jobs === 1 ? 'job' : 'jobs'} · ${count(trials)} trials${last ? ` · ${ago(last)}` : ''}`));
+    h('p', {class: 'muted small'}, `${count(jobs)} ${jobs === 1 ? 'job' : 'jobs'} · ${count(trials)} trials`, last ? [' · ', when(last)] : null));
 }
 
-/** The experiments with the newest jobs first; a few, and the rest on demand. */
-export function experimentCards(experiments) {
-  const sorted = [...experiments].sort((a, b) => (b.last_job_at ?? '').localeCompare(a.last_job_at ?? ''));
-  const grid = h('div', {class: 'grid tiles'}, sorted.slice(0, SHOWN).map(card));
-  const more = h('button', {class: 'quiet small', type: 'button', 'data-test': 'all-experiments'}, `All ${count(sorted.length)} experiments`);
+/**
+ * The experiments with the newest jobs first; a few, and the rest on demand.
+ * @returns {HTMLElement} with a method `show(experiments)`
+ */
+export function experimentCards() {
+  const grid = h('div', {class: 'grid tiles'});
+  const more = h('button', {class: 'quiet small', type: 'button', hidden: true, 'data-test': 'all-experiments'});
+  const element = h('div', {class: 'stack', hidden: true}, grid, h('div', {}, more));
+  const draw = keyed(grid, ({id}) => id, card);
+  let sorted = [];
+  let isWhole = false;
+  const show = () => {
+    element.hidden = sorted.length === 0;
+    more.hidden = isWhole || sorted.length <= SHOWN;
+    replace(more, `All ${count(sorted.length)} experiments`);
+    draw(isWhole ? sorted : sorted.slice(0, SHOWN));
+  };
   more.addEventListener('click', () => {
-    grid.append(...sorted.slice(SHOWN).map(card));
-    more.remove();
+    isWhole = true;
+    show();
   });
-  return sorted.length === 0 ? null : h('div', {class: 'stack'}, grid, sorted.length > SHOWN ? h('div', {}, more) : null);
+  element.show = (experiments) => {
+    sorted = [...experiments].sort((a, b) => (b.last_job_at ?? '').localeCompare(a.last_job_at ?? ''));
+    show();
+  };
+  return element;
 }
