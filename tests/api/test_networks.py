@@ -16,6 +16,18 @@ def test_the_catalogue(daemon):
     assert inputs["simple_cnn"] == "image_input" and inputs["lstm_regression"] == "sequence_input"
 
 
+def test_a_variant_of_a_network(daemon):
+    """Parts of the description hang on a choice: said in the catalogue, filled in by the analysis."""
+    one = daemon.get("/v1/networks/efficientnet_lite0")
+    assert one["derived"]["epsilon"] == {"variant": {"timm": 1e-05, "tensorflow": 0.001}}
+    for variant, epsilon in one["derived"]["epsilon"]["variant"].items():
+        report = analyze(daemon, network={"name": "efficientnet_lite0", "variant": variant}, classes=1000,
+                         input={"height": 224, "width": 224, "channels": 3})
+        assert report["valid"] and report["totals"]["learnables"] == 4652008
+        norms = [layer for layer in report["description"]["layers"] if layer["kind"] == "batch_norm"]
+        assert {layer["epsilon"] for layer in norms} == {epsilon} and len(norms) == 49
+
+
 def test_simple_cnn_by_hand(daemon):
     """5x5 convolution to 20 channels, batch norm, fully connected: counted with a pencil."""
     report = analyze(daemon, network={"name": "simple_cnn"}, input=INPUT, classes=10)
