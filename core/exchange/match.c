@@ -135,9 +135,12 @@ static bool head_differs(const struct nn_match *match)
 
 static enum nn_match_fate fate_of(const struct nn_match *match,
                                   const struct nn_parameter_shape *wanted,
-                                  const struct nn_file_tensor *found, bool new_head)
+                                  const struct nn_file_tensor *found, bool new_head, bool may_lack)
 {
     if (new_head && match->head && strcmp(wanted->layer, match->head) == 0) {
+        return NN_MATCH_REPLACED;
+    }
+    if (may_lack && wanted->auxiliary && (!found || !shape_fits(wanted, found))) {
         return NN_MATCH_REPLACED;
     }
     if (!found) {
@@ -160,7 +163,8 @@ static void decide(struct nn_match *match, enum nn_match_head head)
     for (size_t i = 0; i < match->n_wanted; i++) {
         size_t at = find_wanted(match, match->prefix, match->naming, i);
         const struct nn_file_tensor *found = at == SIZE_MAX ? NULL : match->tensors[at];
-        enum nn_match_fate fate = fate_of(match, &match->wanted[i], found, new_head);
+        enum nn_match_fate fate =
+            fate_of(match, &match->wanted[i], found, new_head, head != NN_MATCH_HEAD_KEPT);
         match->fits[i].found = found;
         if (found) {
             match->leftover[at] = NN_MATCH_MATCHED;
@@ -252,8 +256,10 @@ enum nn_status nn_match_network(const struct nn_network *network,
     for (; match->n_wanted < n_wanted; match->n_wanted++) {
         const struct nn_parameter *from = nn_network_parameter(network, match->n_wanted);
         struct nn_parameter_shape *to = &match->wanted[match->n_wanted];
-        *to = (struct nn_parameter_shape){
-            .layer = from->layer, .role = from->role, .ndim = from->ndim};
+        *to = (struct nn_parameter_shape){.layer = from->layer,
+                                          .auxiliary = from->auxiliary,
+                                          .role = from->role,
+                                          .ndim = from->ndim};
         (void)snprintf(to->name, sizeof to->name, "%s", from->name);
         memcpy(to->shape, from->shape, sizeof to->shape);
     }

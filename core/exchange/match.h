@@ -25,6 +25,9 @@ enum nn_match_head {
     NN_MATCH_HEAD_REPLACED_IF_OTHER /* made new when the file's has another shape or is missing */
 };
 
+/* Unless the head must be kept, branches that lead to auxiliary losses alone may lack values: what
+ * is missing there or of another shape is made new. */
+
 struct nn_match;
 
 /* tensors: only name, rank, shape and not_finite are looked at; borrowed until nn_match_destroy, in

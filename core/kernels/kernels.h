@@ -14,6 +14,7 @@
 #include "core/kernels/batch_norm.h"
 #include "core/kernels/convolution.h"
 #include "core/kernels/exec.h"
+#include "core/kernels/lrn.h"
 #include "core/kernels/lstm.h"
 #include "core/kernels/matrix.h"
 #include "core/kernels/pointwise.h"

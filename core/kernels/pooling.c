@@ -37,7 +37,8 @@ static struct nn_window_args window_args(const struct nn_pool2d *p)
                                    .pad_left = p->pad_left,
                                    .pad_bottom = p->pad_bottom,
                                    .pad_right = p->pad_right,
-                                   .count_padding = p->count_padding};
+                                   .count_padding = p->count_padding,
+                                   .adaptive = p->adaptive};
 }
 
 static void clear_rows(nn_real *y, size_t ldy, size_t rows, size_t columns)

@@ -17,6 +17,8 @@ struct nn_pool2d {
     size_t pad_bottom, pad_right; /* counted by the average with count_padding */
     size_t out_height, out_width;
     bool count_padding; /* average: divide by the window cut at the padded edge, not at the image */
+    bool adaptive;      /* average: window i begins at floor(i * size / out) and ends before
+                           ceil((i + 1) * size / out); kernel, stride and padding mean nothing */
 };
 
 /* taps [out rows, channels] remembers where each maximum stands (u * kernel_w + v, the first of

@@ -21,9 +21,23 @@ static void window_span(size_t out, size_t stride, size_t kernel, size_t pad, si
     *end = *end < size ? *end : size;
 }
 
+/* Windows that share out the image: as even as they can be, overlapping where they must. */
+static struct window adaptive_window(const struct nn_window_args *s, size_t i, size_t j)
+{
+    return (struct window){
+        .top = i * s->height / s->out_height,
+        .bottom = ((i + 1) * s->height + s->out_height - 1) / s->out_height,
+        .left = j * s->width / s->out_width,
+        .right = ((j + 1) * s->width + s->out_width - 1) / s->out_width,
+    };
+}
+
 static struct window window_at(const struct nn_window_args *s, size_t i, size_t j)
 {
     struct window w;
+    if (s->adaptive) {
+        return adaptive_window(s, i, j);
+    }
     window_span(i, s->stride_h, s->kernel_h, s->pad_top, s->height, &w.top, &w.bottom, &w.tap_row);
     window_span(j, s->stride_w, s->kernel_w, s->pad_left, s->width, &w.left, &w.right,
                 &w.tap_column);

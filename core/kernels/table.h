@@ -10,6 +10,12 @@
 #include "core/kernels/exec.h"
 #include "core/kernels/table_lstm.h"
 
+#ifdef NN_REAL_DOUBLE
+#define NN_SQRT(x) sqrt(x)
+#else
+#define NN_SQRT(x) sqrtf(x)
+#endif
+
 /* NN_KERNEL_ROWS(X): X(name, tag of its struct of arguments). */
 #define NN_KERNEL_ROWS(X)                                                                          \
     X(gemm_tile, nn_tile_args)                                                                     \
@@ -35,6 +41,8 @@
     X(max_pool_gradient, nn_window_args)                                                           \
     X(average_pool, nn_window_args)                                                                \
     X(average_pool_gradient, nn_window_args)                                                       \
+    X(lrn, nn_lrn_args)                                                                            \
+    X(lrn_gradient, nn_lrn_args)                                                                   \
     X(softmax, nn_map_args)                                                                        \
     X(softmax_gradient, nn_map_args)                                                               \
     X(cross_entropy, nn_cross_entropy_args)                                                        \
@@ -183,12 +191,24 @@ struct nn_normalize_args {
 struct nn_window_args {
     size_t height, width, channels, out_height, out_width;
     size_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left, pad_bottom, pad_right;
-    bool count_padding;
+    bool count_padding, adaptive;
     nn_real *y;
     const nn_real *x;
     size_t ldy, ldx;
     const uint16_t *taps;
     uint16_t *out_taps;
+};
+
+/* Local response normalisation of rows (lrn.h), alpha divided by the size already.
+ * lrn: y from x, and sums [rows, columns] if not NULL, else `row` is their place.
+ * lrn_gradient: y is d_x, written or added to; from d_y, x and the known sums. row: [columns]. */
+struct nn_lrn_args {
+    size_t rows, columns, size;
+    nn_real alpha, beta, k;
+    nn_real *y, *sums, *row;
+    const nn_real *x, *d_y, *known;
+    size_t ldy, ldx, ldd_y;
+    bool accumulate;
 };
 
 /* Rows of logits: *loss = sum of the row losses, *correct their hits; the rest as in softmax.h. */

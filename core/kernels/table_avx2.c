@@ -16,6 +16,7 @@
 #include "core/kernels/depthwise_simd.h"
 #include "core/kernels/lstm_simd.h"
 #include "core/kernels/norm_simd.h"
+#include "core/kernels/lrn_simd.h"
 #include "core/kernels/pointwise_simd.h"
 #include "core/kernels/pooling_simd.h"
 #include "core/kernels/softmax_simd.h"

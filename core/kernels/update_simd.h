@@ -3,12 +3,6 @@
  * Solver steps of the kernel table; formulas in update.h. Included once by each table_*.c.
  */
 
-#ifdef NN_REAL_DOUBLE
-#define NN_SQRT(x) sqrt(x)
-#else
-#define NN_SQRT(x) sqrtf(x)
-#endif
-
 static void row_sgdm(const struct nn_step_args *s)
 {
     nn_real *value = s->value, *delta = s->slot;

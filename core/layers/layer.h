@@ -177,8 +177,8 @@ struct nn_operator {
     void (*statistics)(const struct nn_pass *pass, enum nn_statistics what);
 };
 
-/* All operators, longest pattern first, ended by NULL. Inputs and a softmax that ends the network
- * have none: the network itself loads inputs, and the loss takes scores. */
+/* All operators, longest pattern first, ended by NULL. Inputs, auxiliary losses and a softmax that
+ * ends the network have none: the network itself loads inputs, and the loss takes scores. */
 extern const struct nn_operator *const nn_operators[];
 
 /* The normalisation of an input: x * factor[c] + offset[c], which is (x - centre[c]) * factor[c];
@@ -193,5 +193,9 @@ enum nn_normalisation nn_input_normalisation(const struct nn_layer *input,
                                              const struct nn_network_bind *bind);
 /* First values of its mean and std parameters, if the description gives them. */
 void nn_input_initialize(const struct nn_placed *input);
+
+/* Whether the layer ends a branch for a loss of its own, and how that counts. */
+extern const struct nn_layer_kind nn_kind_auxiliary_loss;
+double nn_auxiliary_weight(const struct nn_layer *layer);
 
 #endif

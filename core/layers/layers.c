@@ -6,16 +6,20 @@
 
 #include "core/layers/kinds_internal.h"
 
+/* clang-format off */
+/* One row a kind, so that two additions never meet. */
 const struct nn_layer_kind *const nn_layer_kinds[] = {
     &nn_kind_image_input,
     &nn_kind_sequence_input,
     &nn_kind_lstm,
     &nn_kind_convolution,
     &nn_kind_batch_norm,
+    &nn_kind_local_response_norm,
     &nn_kind_relu,
     &nn_kind_clipped_relu,
     &nn_kind_max_pool,
     &nn_kind_average_pool,
+    &nn_kind_adaptive_average_pool,
     &nn_kind_global_average_pool,
     &nn_kind_flatten,
     &nn_kind_fully_connected,
@@ -23,6 +27,7 @@ const struct nn_layer_kind *const nn_layer_kinds[] = {
     &nn_kind_concatenation,
     &nn_kind_addition,
     &nn_kind_softmax,
+    &nn_kind_auxiliary_loss,
     NULL,
 };
 
@@ -39,10 +44,12 @@ const struct nn_operator *const nn_operators[] = {
     &nn_op_lstm,
     &nn_op_convolution,
     &nn_op_batch_norm,
+    &nn_op_local_response_norm,
     &nn_op_relu,
     &nn_op_clipped_relu,
     &nn_op_max_pool,
     &nn_op_average_pool,
+    &nn_op_adaptive_average_pool,
     &nn_op_global_average_pool,
     &nn_op_flatten,
     &nn_op_fully_connected,
@@ -52,6 +59,7 @@ const struct nn_operator *const nn_operators[] = {
     &nn_op_softmax,
     NULL,
 };
+/* clang-format on */
 
 const struct nn_layer_kind *nn_layer_kind_find(const char *name)
 {

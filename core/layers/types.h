@@ -60,6 +60,7 @@ struct nn_parameter {
     bool trainable;
     bool described; /* its first values stand in the description (an input's mean and std): they are
                        not to be taken from the data */
+    bool auxiliary; /* of a branch that leads to auxiliary losses alone */
     size_t ndim;
     size_t shape[4];
     size_t extent[4];

@@ -20,6 +20,7 @@ struct nn_loss_result nn_loss_cross_entropy(
     size_t ldd)
 {
     NN_ASSERT(batch->rows > 0);
+    double weight = batch->weight > 0 ? batch->weight : 1;
     struct nn_cross_entropy args = {
         .rows = batch->rows,
         .classes = batch->classes,
@@ -28,10 +29,10 @@ struct nn_loss_result nn_loss_cross_entropy(
         .labels = batch->labels,
         .d_logits = d_logits,
         .ldd = ldd,
-        .factor = (nn_real)(1.0 / (double)batch->rows),
+        .factor = (nn_real)(weight / (double)batch->rows),
     };
     struct nn_cross_entropy_result sums = nn_cross_entropy(exec, &args);
-    return (struct nn_loss_result){.loss = sums.loss_sum / (double)batch->rows,
+    return (struct nn_loss_result){.loss = sums.loss_sum / (double)batch->rows * weight,
                                    .correct = sums.correct};
 }
 

@@ -16,10 +16,12 @@ struct nn_loss_batch {
     size_t ld;
     const uint32_t *labels; /* [rows], each < classes */
     size_t rows, classes;
+    double weight; /* times the loss and its gradient; 0 counts as 1 */
 };
 
 struct nn_loss_result {
-    double loss;    /* mean over the rows of -log softmax(logits)[label]; NaN if a logit is */
+    double loss;    /* mean over the rows of -log softmax(logits)[label], times the weight; NaN if a
+                       logit is */
     size_t correct; /* rows whose first largest logit is that of the label */
 };
 

@@ -8,10 +8,24 @@
 #include "core/base/embedded.h"
 #include "core/network/description_internal.h"
 
+/* clang-format off */
 /* One row a file of templates/, in order of its name; a test compares the two. */
 static const char *const NAMES[] = {
-    "efficientnet_lite0", "lstm_classification", "lstm_regression", "mlp",
-    "mobilenet_v2",       "simple_cnn",          "squeezenet1_0",   "squeezenet1_1"};
+    "efficientnet_lite0",
+    "googlenet",
+    "googlenet_lrn",
+    "inception_v3",
+    "lstm_classification",
+    "lstm_regression",
+    "mlp",
+    "mobilenet_v2",
+    "resnet18",
+    "resnet50",
+    "simple_cnn",
+    "squeezenet1_0",
+    "squeezenet1_1",
+};
+/* clang-format on */
 
 size_t nn_catalogue_count(void)
 {
@@ -40,25 +54,24 @@ json_t *nn_template_load(const char *name)
 
 json_t *nn_catalogue_get(const char *name)
 {
+    static const char *const PARTS[] = {"derived", "blocks", "layers", "connections"};
     json_t *json = nn_template_load(name);
     json_t *description = json ? json_object() : NULL;
-    if (!description) {
-        json_decref(json);
-        return NULL;
+    bool fine = description != NULL;
+    json_t *first = json_array_get(json_object_get(json, "layers"), 0);
+    json_t *input = json_incref(json_object_get(first, "kind"));
+    for (size_t i = 0; fine && i < sizeof PARTS / sizeof PARTS[0]; i++) {
+        json_t *part = json_object_get(json, PARTS[i]);
+        fine = !part || (json_object_set(description, PARTS[i], part) == 0 &&
+                         json_object_del(json, PARTS[i]) == 0);
     }
-    json_t *layers = json_object_get(json, "layers");
-    json_t *connections = json_object_get(json, "connections");
-    json_t *input = json_object_get(json_array_get(layers, 0), "kind");
-    bool fine = json_object_set(json, "input", input) == 0 &&
-                json_object_set(description, "layers", layers) == 0 &&
-                (!connections || json_object_set(description, "connections", connections) == 0) &&
-                json_object_set(json, "description", description) == 0;
+    fine = fine && json_object_set(json, "input", input) == 0 &&
+           json_object_set(json, "description", description) == 0;
     json_decref(description);
+    json_decref(input);
     if (!fine) {
         json_decref(json);
         return NULL;
     }
-    (void)json_object_del(json, "layers");
-    (void)json_object_del(json, "connections");
     return json;
 }

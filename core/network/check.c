@@ -20,6 +20,11 @@ static bool is_input(const struct nn_node *node)
     return node->layer.kind && node->layer.kind->max_inputs == 0;
 }
 
+static bool is_auxiliary_loss(const struct nn_node *node)
+{
+    return node->layer.kind == &nn_kind_auxiliary_loss;
+}
+
 static bool is_kind(const struct nn_node *node, const char *name)
 {
     return node->layer.kind && strcmp(node->layer.kind->name, name) == 0;
@@ -76,26 +81,65 @@ static void find_input(struct nn_issues *issues, struct nn_description *graph)
     }
 }
 
+/* An auxiliary loss ends a branch, whose scores are for it alone. */
+static void check_auxiliary(struct nn_issues *issues, const struct nn_description *graph)
+{
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct nn_node *node = &graph->nodes[i];
+        char pointer[POINTER_SIZE];
+        pointer_of(node, pointer);
+        if (is_auxiliary_loss(node) && node->n_consumers > 0) {
+            nn_issue(issues, node->layer.name, pointer, "connect the layer before it instead",
+                     "nothing can be connected to an auxiliary loss");
+        } else if (is_auxiliary_loss(node) && node->n_inputs == 1 &&
+                   (graph->nodes[node->inputs[0]].n_consumers > 1 ||
+                    is_input(&graph->nodes[node->inputs[0]]))) {
+            nn_issue(issues, node->layer.name, pointer, "put a fully_connected layer before it",
+                     "the layer before an auxiliary loss must be for it alone");
+        }
+    }
+}
+
+/* Marks what does not lead to the output. */
+static void mark_auxiliary(struct nn_description *graph)
+{
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct nn_node *node = &graph->nodes[i];
+        graph->nodes[i].auxiliary =
+            i != graph->output &&
+            !(graph->ends_in_softmax && node->n_inputs == 1 && node->inputs[0] == graph->output);
+    }
+    for (size_t k = graph->n_order; k-- > 0;) {
+        const struct nn_node *node = &graph->nodes[graph->order[k]];
+        for (size_t m = 0; !node->auxiliary && m < node->n_inputs; m++) {
+            graph->nodes[node->inputs[m]].auxiliary = false;
+        }
+    }
+}
+
 /* The last layer that nothing uses is the output; others are left over. */
 static void find_output(struct nn_issues *issues, struct nn_description *graph)
 {
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        if (graph->nodes[i].n_consumers == 0) {
+        const struct nn_node *node = &graph->nodes[i];
+        if (node->n_consumers == 0 && !is_auxiliary_loss(node)) {
             last = i;
         }
     }
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct nn_node *node = &graph->nodes[i];
-        if (node->n_consumers == 0 && i != last) {
+        if (node->n_consumers == 0 && i != last && !is_auxiliary_loss(node)) {
             char pointer[POINTER_SIZE];
             pointer_of(node, pointer);
             nn_issue(issues, node->layer.name, pointer, "connect it to a layer, or remove it",
                      "unused output: nothing is connected to this layer");
         }
     }
-    graph->output = last; /* SIZE_MAX: a cycle, said elsewhere */
-    if (last == SIZE_MAX) {
+    graph->output = last;
+    if (last == SIZE_MAX) { /* a cycle, or a network of auxiliary losses alone */
+        nn_issue(issues, NULL, "/layers", "end with a layer that nothing is connected to",
+                 "the network has no output");
         return;
     }
     const struct nn_node *node = &graph->nodes[last];
@@ -196,6 +240,7 @@ bool nn_graph_check(struct nn_issues *issues, struct nn_description *graph)
         check_inputs(&graph->nodes[i], issues);
     }
     find_input(issues, graph);
+    check_auxiliary(issues, graph);
     find_output(issues, graph);
     if (!sort_nodes(graph)) {
         return false;
@@ -203,6 +248,7 @@ bool nn_graph_check(struct nn_issues *issues, struct nn_description *graph)
     if (graph->n_order < graph->n_nodes) {
         issue_cycle(issues, graph);
     }
+    mark_auxiliary(graph);
     number_nodes(graph, issues);
     return true;
 }

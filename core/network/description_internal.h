@@ -24,6 +24,7 @@ struct nn_issues {
     size_t errors;
     bool out_of_memory;
     bool of_template; /* pointers into the layers of a template mean nothing to the caller */
+    json_t *origins;  /* where each expanded layer stands in the description; NULL: as numbered */
 };
 
 NN_MUST_CHECK bool nn_issues_init(struct nn_issues *issues);
@@ -45,9 +46,11 @@ NN_MUST_CHECK enum nn_status nn_issues_status(const struct nn_issues *issues, st
 
 /* ---- templates ---- */
 
-/* {"layers", "connections"?, "name"?, "parameters"?} of a spec: a template filled in, or a copy of
- * the explicit form. NULL after an issue (or out of memory, said in issues). */
+/* {"layers", "connections"?, "name"?, "parameters"?} of a spec, a template's or the explicit form,
+ * with nothing left to expand. NULL after an issue (or out of memory, said in issues). */
 json_t *nn_spec_expand(const json_t *spec, struct nn_issues *issues);
+/* The same of {"blocks"?, "layers", ...}, whose parameters have their values. */
+json_t *nn_description_expand(const json_t *form, struct nn_issues *issues);
 
 /* The text of a template as JSON, new reference; NULL when there is none of that name. */
 json_t *nn_template_load(const char *name);
@@ -62,6 +65,7 @@ struct nn_node {
     size_t n_inputs;
     size_t n_consumers;
     uint32_t number; /* among the nodes of its kind */
+    bool auxiliary;  /* leads to auxiliary losses alone */
 };
 
 struct nn_description {

@@ -4,6 +4,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/network/description_internal.h"
@@ -19,7 +20,8 @@ bool nn_issues_init(struct nn_issues *issues)
 void nn_issues_deinit(struct nn_issues *issues)
 {
     json_decref(issues->list);
-    issues->list = NULL;
+    json_decref(issues->origins);
+    issues->list = issues->origins = NULL;
 }
 
 static void put(struct nn_issues *issues, const char *severity, const char *layer,
@@ -34,17 +36,34 @@ static void put(struct nn_issues *issues, const char *severity, const char *laye
     }
 }
 
+/* A pointer into the expanded layers as one into what the caller wrote. */
+static const char *original(const struct nn_issues *issues, const char *pointer, char *out,
+                            size_t size)
+{
+    char *end = NULL;
+    bool inside = strncmp(pointer, "/layers", 7) == 0 || strncmp(pointer, "/blocks", 7) == 0;
+    if (issues->of_template && inside) {
+        return "";
+    }
+    if (!issues->origins || strncmp(pointer, "/layers/", 8) != 0) {
+        return pointer;
+    }
+    size_t i = strtoul(pointer + 8, &end, 10);
+    const char *origin = json_string_value(json_array_get(issues->origins, i));
+    (void)snprintf(out, size, "%s%s", origin ? origin : "/layers", end);
+    return out;
+}
+
 void nn_issue(struct nn_issues *issues, const char *layer, const char *pointer, const char *mend,
               const char *fmt, ...)
 {
-    char text[TEXT_SIZE];
+    char text[TEXT_SIZE], place[TEXT_SIZE];
     va_list args;
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     issues->errors++;
-    bool hidden = issues->of_template && strncmp(pointer, "/layers", 7) == 0;
-    put(issues, "error", layer, hidden ? "" : pointer, text, mend);
+    put(issues, "error", layer, original(issues, pointer, place, sizeof place), text, mend);
 }
 
 void nn_issue_warning(struct nn_issues *issues, const char *layer, const char *text,

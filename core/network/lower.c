@@ -150,6 +150,7 @@ static bool add_pass(struct nn_network *network, size_t node)
     struct nn_pass_state *state = &network->passes[index];
     state->pass.op = op;
     state->pass.max_samples = network->options.max_batch;
+    state->auxiliary = network->graph->nodes[node].auxiliary;
     for (size_t i = 0; i < n; i++) {
         state->pass.layers[i] = &network->placed[chain[i]];
     }
@@ -170,11 +171,16 @@ static bool add_pass(struct nn_network *network, size_t node)
     return true;
 }
 
-/* The layer of a trailing softmax, and layers already inside of a pass, get none. */
+/* The layer of a trailing softmax, auxiliary losses, and layers already inside of a pass get none;
+ * nor does, where nothing is learned, what leads to auxiliary losses alone. */
 static bool needs_pass(const struct nn_network *network, size_t node)
 {
     const struct nn_description *graph = network->graph;
     bool last_softmax = graph->ends_in_softmax && graph->nodes[node].n_consumers == 0;
+    if (graph->nodes[node].layer.kind == &nn_kind_auxiliary_loss ||
+        (graph->nodes[node].auxiliary && network->options.phase == NN_PHASE_INFERENCE)) {
+        return false;
+    }
     bool inside = false;
     for (size_t p = 0; p < network->n_passes; p++) {
         for (size_t i = 0; i < NN_PATTERN_MAX; i++) {
@@ -215,6 +221,24 @@ static void mark_gradients(struct nn_network *network)
         output->wants_gradient = backward || (training && output->kept);
     }
     network->tensors[network->output].wants_gradient |= training; /* the loss writes it */
+}
+
+/* The scores before auxiliary losses, whose gradients the loss writes too. */
+static bool find_auxiliary(struct nn_network *network)
+{
+    const struct nn_description *graph = network->graph;
+    network->auxiliary = array(network, graph->n_nodes, sizeof *network->auxiliary);
+    for (size_t i = 0; network->auxiliary && i < graph->n_nodes; i++) {
+        const struct nn_node *node = &graph->nodes[i];
+        if (node->layer.kind == &nn_kind_auxiliary_loss &&
+            network->options.phase == NN_PHASE_TRAINING) {
+            size_t tensor = network->tensor_of[node->inputs[0]];
+            network->tensors[tensor].auxiliary = true;
+            network->tensors[tensor].wants_gradient = true;
+            network->auxiliary[network->n_auxiliary++] = tensor;
+        }
+    }
+    return network->auxiliary != NULL;
 }
 
 /* Does a pass after `first` read the tensor? */
@@ -263,6 +287,9 @@ enum nn_status nn_plan_passes(struct nn_network *network)
     }
     network->output = network->tensor_of[graph->output];
     mark_gradients(network);
+    if (!find_auxiliary(network)) {
+        return NN_ERR_MEMORY;
+    }
     mark_additions(network);
     size_t lanes = nn_pool_lanes(network->options.pool);
     for (size_t p = 0; p < network->n_passes; p++) {

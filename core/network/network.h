@@ -176,6 +176,18 @@ enum nn_task nn_network_task(const struct nn_network *network);
 nn_real *nn_network_output_gradient(struct nn_network *network);
 void nn_network_backward(struct nn_network *network, size_t batch);
 
+/* Auxiliary losses of a network built for TRAINING: after a TRAINING forward each has its scores,
+ * batch rows as wide as the output's, and before backward the loss writes weight times their
+ * gradient too. In INFERENCE what leads to them alone is not run. */
+struct nn_auxiliary {
+    const char *layer;
+    double weight;
+    const nn_real *scores;
+    nn_real *gradient;
+};
+size_t nn_network_auxiliary_count(const struct nn_network *network);
+struct nn_auxiliary nn_network_auxiliary(const struct nn_network *network, size_t i);
+
 /* Called during backward when no more will be added to a parameter's gradient. */
 typedef void (*nn_gradient_ready_fn)(void *ctx, size_t parameter);
 void nn_network_on_gradient(struct nn_network *network, nn_gradient_ready_fn fn, void *ctx);

@@ -37,6 +37,7 @@ struct nn_tensor {
     size_t node; /* of the description */
     struct nn_shape shape;
     bool sequence;    /* shape is that of a step */
+    bool auxiliary;   /* scores for an auxiliary loss */
     size_t producer;  /* pass; NN_NONE for the input */
     size_t consumers; /* number of passes that read it */
     size_t consumer;  /* the first of them, NN_NONE if there is none */
@@ -59,6 +60,7 @@ struct nn_pass_state {
     size_t *inputs; /* tensors */
     size_t output;  /* tensor */
     bool *input_gradient;
+    bool auxiliary;          /* leads to auxiliary losses alone: not run in INFERENCE */
     struct nn_view *x;       /* scratch of a run, n_in */
     struct nn_gradient *d_x; /* likewise */
     bool *adds;              /* per input: its gradient is added to */
@@ -85,6 +87,8 @@ struct nn_network {
     size_t n_tensors;
     size_t *tensor_of;    /* per node; NN_NONE inside of a pass */
     size_t input, output; /* tensors */
+    size_t *auxiliary;    /* tensors: scores for auxiliary losses */
+    size_t n_auxiliary;
     struct nn_pass_state *passes;
     size_t n_passes;
     size_t prefix_passes; /* prefix.h; 0: there is none */

@@ -20,7 +20,7 @@ const char *nn_description_head(const struct nn_description *description)
     const char *head = NULL;
     for (size_t i = 0; i < description->n_order; i++) {
         const struct nn_node *node = &description->nodes[description->order[i]];
-        head = has_weights(node) ? node->layer.name : head;
+        head = has_weights(node) && !node->auxiliary ? node->layer.name : head;
     }
     return head;
 }
@@ -93,7 +93,8 @@ bool nn_description_shows(const struct nn_description *description, const char *
 {
     size_t i = find_node(description, layer);
     return i < description->n_nodes &&
-           (i == description->output || description->nodes[i].n_consumers > 0);
+           (i == description->output ||
+            (description->nodes[i].n_consumers > 0 && !description->nodes[i].auxiliary));
 }
 
 bool nn_description_is_map(const struct nn_description *description,
@@ -173,16 +174,18 @@ cleanup:
 
 /* ---- parameters ---- */
 
-static void outline_node(const struct nn_layer *layer, const struct nn_layer_plan *plan,
+static void outline_node(const struct nn_node *node, const struct nn_layer_plan *plan,
                          struct nn_parameter_shape *out)
 {
     for (size_t k = 0; k < plan->n_parameters; k++) {
         const struct nn_parameter_plan *parameter = &plan->parameters[k];
-        out[k] = (struct nn_parameter_shape){.layer = layer->name,
+        out[k] = (struct nn_parameter_shape){.layer = node->layer.name,
+                                             .auxiliary = node->auxiliary,
                                              .role = parameter->role,
                                              .learnable = parameter->learnable,
                                              .ndim = parameter->ndim};
-        (void)snprintf(out[k].name, sizeof out[k].name, "%s.%s", layer->name, parameter->suffix);
+        (void)snprintf(out[k].name, sizeof out[k].name, "%s.%s", node->layer.name,
+                       parameter->suffix);
         memcpy(out[k].shape, parameter->shape, sizeof parameter->shape);
     }
 }
@@ -206,7 +209,7 @@ enum nn_status nn_description_parameters(const struct nn_description *descriptio
     if (status == NN_OK) {
         size_t used = 0;
         for (size_t i = 0; i < n; i++) {
-            outline_node(&description->nodes[i].layer, &plans[i], shapes + used);
+            outline_node(&description->nodes[i], &plans[i], shapes + used);
             used += plans[i].n_parameters;
         }
         *out = shapes;

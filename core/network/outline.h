@@ -46,6 +46,7 @@ struct nn_parameter_shape {
     const char *layer;
     enum nn_role role;
     bool learnable;
+    bool auxiliary; /* of a branch that leads to auxiliary losses alone */
     size_t ndim, shape[4];
 };
 

@@ -49,6 +49,7 @@ static bool add_parameter(struct nn_network *network, const struct nn_placed *pl
         .role = plan->role,
         .trainable = plan->learnable && !placed->frozen,
         .described = plan->described,
+        .auxiliary = network->graph->nodes[placed - network->placed].auxiliary,
         .ndim = plan->ndim,
         .learning_rate_factor = plan->learning_rate_factor,
         .l2_factor = plan->l2_factor,

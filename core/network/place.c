@@ -190,8 +190,13 @@ static void set_lives(struct nn_network *network)
     live_always(&network->tensors[network->output].value); /* read before and after backward */
     live(&network->tensors[network->output].gradient, network->n_passes);
     for (size_t t = 0; t < network->n_tensors; t++) {
-        if (network->tensors[t].kept) {
-            live_always(&network->tensors[t].value);
+        struct nn_tensor *tensor = &network->tensors[t];
+        if (tensor->kept) {
+            live_always(&tensor->value);
+        }
+        if (tensor->auxiliary) {
+            live(&tensor->value, network->n_passes);
+            live(&tensor->gradient, network->n_passes);
         }
     }
 }

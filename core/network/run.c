@@ -118,6 +118,9 @@ void nn_network_run_passes(struct nn_network *network, size_t batch, enum nn_pha
     network->phase = phase;
     for (size_t p = network->first_pass; p < end; p++) {
         struct nn_pass_state *state = &network->passes[p];
+        if (state->auxiliary && phase == NN_PHASE_INFERENCE) {
+            continue;
+        }
         struct nn_run run = run_of(network, &state->pass, phase, batch);
         double began = now(network);
         state->pass.op->forward(&state->pass, &run, state->x,
@@ -169,6 +172,35 @@ nn_real *nn_network_output_gradient(struct nn_network *network)
     return network->tensors[network->output].gradient.view.data;
 }
 
+size_t nn_network_auxiliary_count(const struct nn_network *network)
+{
+    return network->n_auxiliary;
+}
+
+struct nn_auxiliary nn_network_auxiliary(const struct nn_network *network, size_t i)
+{
+    NN_ASSERT(i < network->n_auxiliary);
+    const struct nn_description *graph = network->graph;
+    const struct nn_tensor *scores = &network->tensors[network->auxiliary[i]];
+    size_t node = 0, found = 0;
+    while (graph->nodes[node].layer.kind != &nn_kind_auxiliary_loss || found++ < i) {
+        node++;
+    }
+    return (struct nn_auxiliary){.layer = graph->nodes[node].layer.name,
+                                 .weight = nn_auxiliary_weight(&graph->nodes[node].layer),
+                                 .scores = scores->value.view.data,
+                                 .gradient = scores->gradient.view.data};
+}
+
+/* Nothing is learned from auxiliary losses in an EXPLANATION. */
+static void zero_auxiliary(const struct nn_network *network, size_t batch)
+{
+    for (size_t i = 0; i < network->n_auxiliary; i++) {
+        const struct nn_tensor *scores = &network->tensors[network->auxiliary[i]];
+        memset(scores->gradient.view.data, 0, batch * scores->shape.channels * sizeof(nn_real));
+    }
+}
+
 /* The gradient of a kept tensor is complete now and may be overwritten by its own pass. */
 static void keep_gradient(const struct nn_network *network, const struct nn_tensor *tensor,
                           size_t batch)
@@ -209,6 +241,9 @@ void nn_network_backward(struct nn_network *network, size_t batch)
 {
     NN_ASSERT(network->options.phase == NN_PHASE_TRAINING);
     NN_ASSERT(network->phase == NN_PHASE_TRAINING || network->phase == NN_PHASE_EXPLANATION);
+    if (network->phase == NN_PHASE_EXPLANATION) {
+        zero_auxiliary(network, batch);
+    }
     for (size_t p = network->n_passes; p-- > 0;) {
         struct nn_pass_state *state = &network->passes[p];
         struct nn_run run = run_of(network, &state->pass, network->phase, batch);

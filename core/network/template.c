@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Filling in a template: its parameters decoded like any other options, its layers with the values
- * in the places of "$name". A template is
+ * Templates: their parameters are decoded like any other options, and then they are descriptions
+ * like any other (expand.c). A template is
  *     {"name", "title", "text",
  *      "parameters": [{"name", "type", "default", "minimum", "maximum", "maximum_items"?,
  *                      "choices"?, "text"}],
- *      "derived"?: {name: {parameter: {value: what the name stands for}}},
- *      "layers": [...], "connections"?: [...]}
- * with types integer, number, integers (a list), choice, boolean. A derived name is used like a
- * parameter, and hangs on one of the choices. Templates are ours: a malformed
+ *      "derived"?: {...}, "blocks"?: {...}, "layers": [...], "connections"?: [...]}
+ * with types integer, number, integers (a list), choice, boolean. Templates are ours: a malformed
  * one is an assertion.
  */
 #include <stdio.h>
@@ -17,7 +15,7 @@
 
 #include "core/network/description_internal.h"
 
-enum { PARAMETERS_MAX = 32, CHOICES_MAX = 16, TEXT_SIZE = 256, MEND_SIZE = 256 };
+enum { PARAMETERS_MAX = 32, CHOICES_MAX = 16, MEND_SIZE = 256 };
 
 /* ---- parameters ---- */
 
@@ -120,130 +118,6 @@ static struct table *table_create(const json_t *parameters)
     return table;
 }
 
-/* ---- filling ---- */
-
-/* Replaces "$name" by the value of `name` in `values` (the whole string: the value itself; within a
- * string: its text) and unrolls {"for_each": "$list", "layers": [...]}, in which "$item" and
- * "$index" (from 1) stand for the element. A number counts as the list 1, 2, ... up to it; with
- * "but_last": true the last element is left out. New reference; NULL when out of memory. */
-static json_t *fill(const json_t *json, const json_t *values);
-
-/* Text of a value inside of a longer string. */
-static size_t append_value(char *out, size_t used, const json_t *value)
-{
-    int n;
-    if (json_is_string(value)) {
-        n = snprintf(out + used, TEXT_SIZE - used, "%s", json_string_value(value));
-    } else {
-        n = snprintf(out + used, TEXT_SIZE - used, "%.15g", json_number_value(value));
-    }
-    NN_ASSERT(n >= 0 && used + (size_t)n < TEXT_SIZE);
-    return used + (size_t)n;
-}
-
-static const json_t *variable(const json_t *values, const char *name, size_t n)
-{
-    char key[64];
-    NN_ASSERT(n > 0 && n < sizeof key);
-    memcpy(key, name, n);
-    key[n] = '\0';
-    const json_t *value = json_object_get(values, key);
-    NN_ASSERT(value != NULL);
-    return value;
-}
-
-static size_t name_length(const char *text)
-{
-    return strspn(text, "abcdefghijklmnopqrstuvwxyz_");
-}
-
-static json_t *fill_string(const char *text, const json_t *values)
-{
-    char out[TEXT_SIZE];
-    size_t used = 0;
-    if (text[0] == '$' && text[1 + name_length(text + 1)] == '\0') {
-        return json_deep_copy(variable(values, text + 1, strlen(text + 1)));
-    }
-    while (*text) {
-        NN_ASSERT(used + 1 < TEXT_SIZE);
-        if (*text == '$') {
-            size_t n = name_length(text + 1);
-            used = append_value(out, used, variable(values, text + 1, n));
-            text += 1 + n;
-        } else {
-            out[used++] = *text++;
-        }
-    }
-    return json_stringn(out, used);
-}
-
-/* Appends the layers of a loop's body, once for each item. */
-static bool unroll(json_t *out, const json_t *loop, const json_t *values)
-{
-    json_t *list = fill(json_object_get(loop, "for_each"), values);
-    json_t *inner = json_copy((json_t *)(uintptr_t)values);
-    bool fine = list && inner;
-    size_t count = json_is_integer(list) ? (size_t)json_integer_value(list) : json_array_size(list);
-    count -= count > 0 && json_is_true(json_object_get(loop, "but_last")) ? 1 : 0;
-    for (size_t i = 0; fine && i < count; i++) {
-        json_t *number = json_integer((json_int_t)i + 1);
-        json_t *item = json_is_array(list) ? json_array_get(list, i) : number;
-        fine = json_object_set(inner, "item", item) == 0 &&
-               json_object_set(inner, "index", number) == 0;
-        json_decref(number);
-        json_t *body = fine ? fill(json_object_get(loop, "layers"), inner) : NULL;
-        fine = body && json_array_extend(out, body) == 0;
-        json_decref(body);
-    }
-    json_decref(list);
-    json_decref(inner);
-    return fine;
-}
-
-static json_t *fill_array(const json_t *json, const json_t *values)
-{
-    json_t *out = json_array();
-    bool fine = out != NULL;
-    for (size_t i = 0; fine && i < json_array_size(json); i++) {
-        const json_t *item = json_array_get(json, i);
-        fine = json_object_get(item, "for_each")
-                   ? unroll(out, item, values)
-                   : json_array_append_new(out, fill(item, values)) == 0;
-    }
-    if (!fine) {
-        json_decref(out);
-        return NULL;
-    }
-    return out;
-}
-
-static json_t *fill_object(const json_t *json, const json_t *values)
-{
-    json_t *out = json_object();
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)json, key, value)
-    {
-        if (out && json_object_set_new(out, key, fill(value, values)) != 0) {
-            json_decref(out);
-            out = NULL;
-        }
-    }
-    return out;
-}
-
-static json_t *fill(const json_t *json, const json_t *values)
-{
-    if (json_is_array(json)) {
-        return fill_array(json, values);
-    }
-    if (json_is_object(json)) {
-        return fill_object(json, values);
-    }
-    return json_is_string(json) ? fill_string(json_string_value(json), values)
-                                : json_deep_copy(json);
-}
-
 /* ---- expansion ---- */
 
 /* Where a template's parameters report their mistakes. */
@@ -272,7 +146,7 @@ static void add_issue(void *ctx, const char *pointer, const char *text)
 
 static void issue_unknown_template(const char *name, struct nn_issues *issues)
 {
-    const char *names[16] = {NULL};
+    const char *names[64] = {NULL};
     size_t n = nn_catalogue_count();
     NN_ASSERT(n < sizeof names / sizeof names[0]);
     for (size_t i = 0; i < n; i++) {
@@ -286,39 +160,17 @@ static void issue_unknown_template(const char *name, struct nn_issues *issues)
     nn_issue(issues, NULL, "/name", mend, "there is no network called \"%.64s\"", name);
 }
 
-/* The parameters' values and what hangs on them; NULL when out of memory. */
-static json_t *derive(const json_t *derived, const json_t *values)
+/* The template's description with the values of its parameters. NULL when out of memory. */
+static json_t *assemble(const json_t *template, const json_t *values)
 {
-    json_t *out = json_copy((json_t *)(uintptr_t)values);
-    const char *name;
-    json_t *by;
-    json_object_foreach((json_t *)(uintptr_t)derived, name, by)
-    {
-        const char *parameter = json_object_iter_key(json_object_iter(by));
-        const char *value = json_string_value(json_object_get(values, parameter));
-        json_t *found = json_object_get(json_object_get(by, parameter), value);
-        NN_ASSERT(found != NULL);
-        if (out && json_object_set(out, name, found) != 0) {
+    static const char *const PARTS[] = {"name", "derived", "blocks", "layers", "connections"};
+    json_t *out = json_pack("{s:O}", "parameters", (json_t *)(uintptr_t)values);
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+        json_t *part = json_object_get(template, PARTS[i]);
+        if (out && part && json_object_set(out, PARTS[i], part) != 0) {
             json_decref(out);
             out = NULL;
         }
-    }
-    return out;
-}
-
-/* {"name", "parameters", "layers", "connections"?}, parts borrowed. NULL when out of memory. */
-static json_t *assemble(const json_t *template, const json_t *values)
-{
-    json_t *connections = json_object_get(template, "connections");
-    json_t *known = derive(json_object_get(template, "derived"), values);
-    json_t *layers = known ? fill(json_object_get(template, "layers"), known) : NULL;
-    json_decref(known);
-    json_t *out = json_pack("{s:O, s:O, s:o*}", "name", json_object_get(template, "name"),
-                            "parameters", (json_t *)(uintptr_t)values, "layers", layers);
-    if (out && (!layers || (connections && json_object_set_new(out, "connections",
-                                                               fill(connections, values)) != 0))) {
-        json_decref(out);
-        return NULL;
     }
     return out;
 }
@@ -351,8 +203,7 @@ static bool read_parameters(const json_t *spec, struct table *table, struct nn_i
 
 static json_t *expand_template(const json_t *spec, const char *name, struct nn_issues *issues)
 {
-    json_t *out = NULL;
-    json_t *values = NULL;
+    json_t *out = NULL, *form = NULL, *values = NULL;
     json_t *template = nn_template_load(name);
     if (!template) {
         issue_unknown_template(name, issues);
@@ -367,9 +218,11 @@ static json_t *expand_template(const json_t *spec, const char *name, struct nn_i
         goto cleanup;
     }
     values = jx_encode(table->fields + 1, &table->values);
-    out = values ? assemble(template, values) : NULL;
-    issues->out_of_memory = issues->out_of_memory || !out;
+    form = values ? assemble(template, values) : NULL;
+    issues->out_of_memory = issues->out_of_memory || !form;
+    out = form ? nn_description_expand(form, issues) : NULL;
 cleanup:
+    json_decref(form);
     table_destroy(table);
     json_decref(values);
     json_decref(template);
@@ -378,7 +231,7 @@ cleanup:
 
 struct explicit_form {
     const char *name;
-    const json_t *parameters, *layers, *connections;
+    const json_t *parameters, *derived, *blocks, *layers, *connections;
 };
 
 static const struct jx_field EXPLICIT_FORM[] = {
@@ -388,6 +241,8 @@ static const struct jx_field EXPLICIT_FORM[] = {
      .min = 1,
      .max = 200},
     {.name = "parameters", .type = JX_MAP, .offset = offsetof(struct explicit_form, parameters)},
+    {.name = "derived", .type = JX_MAP, .offset = offsetof(struct explicit_form, derived)},
+    {.name = "blocks", .type = JX_MAP, .offset = offsetof(struct explicit_form, blocks)},
     {.name = "layers",
      .type = JX_ARRAY,
      .offset = offsetof(struct explicit_form, layers),
@@ -407,9 +262,7 @@ json_t *nn_spec_expand(const json_t *spec, struct nn_issues *issues)
         if (jx_decode_all(EXPLICIT_FORM, spec, "", &form, add_issue, issues) > 0) {
             return NULL;
         }
-        json_t *copy = json_deep_copy(spec);
-        issues->out_of_memory = issues->out_of_memory || !copy;
-        return copy;
+        return nn_description_expand(spec, issues);
     }
     const char *name = json_string_value(json_object_get(spec, "name"));
     if (!name) {

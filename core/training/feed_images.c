@@ -222,6 +222,19 @@ static void images_load(struct nn_feed *base)
     nn_network_load_u8(base->network, batch->pixels, batch->count);
 }
 
+/* The losses of the branches beside the output, weighted. */
+static double auxiliary_losses(struct image_feed *feed, struct nn_loss_batch scores)
+{
+    double sum = 0;
+    for (size_t i = 0; i < nn_network_auxiliary_count(feed->base.network); i++) {
+        struct nn_auxiliary auxiliary = nn_network_auxiliary(feed->base.network, i);
+        scores.logits = auxiliary.scores;
+        scores.weight = auxiliary.weight;
+        sum += nn_loss_cross_entropy(&feed->exec, &scores, auxiliary.gradient, scores.ld).loss;
+    }
+    return sum;
+}
+
 static struct nn_feed_loss images_loss(struct nn_feed *base)
 {
     struct image_feed *feed = images(base);
@@ -233,7 +246,8 @@ static struct nn_feed_loss images_loss(struct nn_feed *base)
                                          .classes = classes};
     struct nn_loss_result result = nn_loss_cross_entropy(
         &feed->exec, &scores, nn_network_output_gradient(base->network), classes);
-    return (struct nn_feed_loss){result.loss, (double)result.correct / (double)feed->batch.count};
+    return (struct nn_feed_loss){result.loss + auxiliary_losses(feed, scores),
+                                 (double)result.correct / (double)feed->batch.count};
 }
 
 static double images_stall_seconds(const struct nn_feed *base)

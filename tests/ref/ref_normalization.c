@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * References of batch normalisation.
+ * References of batch normalisation and local response normalisation.
  */
 #include "tests/ref/ref.h"
 
@@ -67,5 +67,53 @@ void ref_norm_gradient(double *d_x, double *d_scale, double *d_shift,
         }
         d_scale[c] += product;
         d_shift[c] += sum;
+    }
+}
+
+/* ---- local response normalisation ---- */
+
+static bool is_near(const struct nn_lrn *lrn, size_t c, size_t j)
+{
+    return j + lrn->size / 2 >= c && j <= c + (lrn->size - 1) / 2;
+}
+
+static double lrn_sum(const struct nn_lrn *lrn, const nn_real *x, size_t c)
+{
+    double sum = 0;
+    for (size_t j = 0; j < lrn->channels; j++) {
+        sum += is_near(lrn, c, j) ? (double)x[j] * (double)x[j] : 0;
+    }
+    return (double)lrn->k + (double)lrn->alpha / (double)lrn->size * sum;
+}
+
+void ref_lrn(double *y, const struct nn_lrn *lrn, const nn_real *x, size_t ldx)
+{
+    for (size_t r = 0; r < lrn->rows; r++) {
+        for (size_t c = 0; c < lrn->channels; c++) {
+            y[r * lrn->channels + c] =
+                (double)x[r * ldx + c] / pow(lrn_sum(lrn, x + r * ldx, c), (double)lrn->beta);
+        }
+    }
+}
+
+/* The derivative of output c by input j of a row. */
+static double lrn_derivative(const struct nn_lrn *lrn, const nn_real *x, size_t c, size_t j)
+{
+    double s = lrn_sum(lrn, x, c), beta = (double)lrn->beta;
+    double own = c == j ? pow(s, -beta) : 0;
+    double by_sum = 2 * (double)lrn->alpha / (double)lrn->size * (double)x[j];
+    return own - (is_near(lrn, c, j) ? beta * (double)x[c] * pow(s, -beta - 1) * by_sum : 0);
+}
+
+void ref_lrn_gradient(double *d_x, const struct nn_lrn *lrn, const nn_real *d_y, size_t ldd_y,
+                      const nn_real *x, size_t ldx)
+{
+    for (size_t r = 0; r < lrn->rows; r++) {
+        for (size_t c = 0; c < lrn->channels; c++) {
+            for (size_t j = 0; j < lrn->channels; j++) {
+                d_x[r * lrn->channels + j] +=
+                    (double)d_y[r * ldd_y + c] * lrn_derivative(lrn, x + r * ldx, c, j);
+            }
+        }
     }
 }

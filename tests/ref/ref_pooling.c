@@ -19,11 +19,34 @@ static bool within(long at, long low, long high)
     return at >= low && at < high;
 }
 
+/* The window of an adaptive average, from what PyTorch's documentation says of it. */
+static void list_adaptive(const struct nn_pool2d *p, size_t n, size_t i, size_t j,
+                          struct pixels *out_pixels)
+{
+    double high = (double)p->height / (double)p->out_height;
+    double wide = (double)p->width / (double)p->out_width;
+    for (size_t h = 0; h < p->height; h++) {
+        for (size_t v = 0; v < p->width; v++) {
+            bool inside = (double)h >= floor((double)i * high + 1e-9) &&
+                          (double)h < ceil((double)(i + 1) * high - 1e-9) &&
+                          (double)v >= floor((double)j * wide + 1e-9) &&
+                          (double)v < ceil((double)(j + 1) * wide - 1e-9);
+            if (inside) {
+                out_pixels->rows[out_pixels->count++] = (n * p->height + h) * p->width + v;
+            }
+        }
+    }
+}
+
 static void list_window(const struct nn_pool2d *p, size_t out_row, struct pixels *out_pixels)
 {
     size_t j = out_row % p->out_width, i = out_row / p->out_width % p->out_height;
     size_t n = out_row / p->out_width / p->out_height;
     out_pixels->count = out_pixels->padded = 0;
+    if (p->adaptive) {
+        list_adaptive(p, n, i, j, out_pixels);
+        return;
+    }
     for (size_t t = 0; t < p->kernel_h * p->kernel_w; t++) {
         long h = (long)(i * p->stride_h + t / p->kernel_w) - (long)p->pad_top;
         long v = (long)(j * p->stride_w + t % p->kernel_w) - (long)p->pad_left;

@@ -112,6 +112,16 @@ const struct test_network_case test_network_cases[] = {
      "{'name': 'p', 'kind': 'average_pool', 'kernel': 3, 'stride': 2, 'padding': 1,"
      " 'count_padding': false, 'ceil_mode': true}," FC,
      NULL, NULL, false},
+    {"adaptive_average_pool", IMAGE(5, 7, 3),
+     "{'name': 'p', 'kind': 'adaptive_average_pool', 'size': [2, 4]}," FC, NULL, NULL, false},
+    {"local_response_norm", IMAGE(3, 2, 7),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 9, 'kernel': 1},"
+     "{'name': 'l', 'kind': 'local_response_norm', 'alpha': 2, 'size': 4, 'k': 0.5}," FC,
+     NULL, NULL, false},
+    {"local_response_norm beside another layer, another power", IMAGE(3, 2, 3),
+     "{'name': 'l', 'kind': 'local_response_norm', 'alpha': 3, 'beta': 1.5},"
+     "{'name': 's', 'kind': 'addition'}," FC,
+     "['in', 'l'], ['l', 's'], ['in', 's'], ['s', 'fc']", NULL, false},
     {"global_average_pool", IMAGE(4, 3, 5), "{'name': 'p', 'kind': 'global_average_pool'}," FC,
      NULL, NULL, false},
     {"flatten", IMAGE(3, 2, 2), "{'name': 'f', 'kind': 'flatten'}," FC, NULL, NULL, false},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cases of batch_norm.h.
+ * Cases of batch_norm.h and lrn.h.
  */
 #include "tests/numeric/cases/cases.h"
 #include "tests/ref/ref.h"
@@ -128,9 +128,46 @@ static void gradient(struct numeric *t)
     }
 }
 
+/* rows, channels, size, gap */
+static const size_t LRN[][4] = {{7, 64, 5, 0},    {3, 1, 5, 0},   {5, 3, 9, 2},
+                                {300, 192, 5, 0}, {11, 17, 4, 3}, {0, 8, 5, 0}};
+
+static void check_lrn(struct numeric *t, size_t i, nn_real beta, bool accumulate)
+{
+    const size_t *s = LRN[i];
+    const struct nn_lrn lrn = {s[0], s[1], s[2], (nn_real)0.9, beta, (nn_real)1.5};
+    struct field x = numeric_field(t, s[0], s[1], s[3]), d_y = numeric_field(t, s[0], s[1], s[3]);
+    struct field y = numeric_field(t, s[0], s[1], s[3]), d_x = numeric_field(t, s[0], s[1], 1);
+    nn_real *sums = numeric_array(t, s[0] * s[1], sizeof *sums);
+    double *expected = numeric_doubles(t, y), *gradient = numeric_doubles(t, d_x);
+    for (size_t k = 0; !accumulate && k < s[0] * s[1]; k++) {
+        gradient[k] = 0;
+    }
+    numeric_workspace(t, nn_lrn_workspace(s[1], nn_pool_lanes(t->exec.pool)));
+    ref_lrn(expected, &lrn, x.data, x.ld);
+    ref_lrn_gradient(gradient, &lrn, d_y.data, d_y.ld, x.data, x.ld);
+    nn_lrn_forward(&t->exec, &lrn, y.data, y.ld, NULL, x.data, x.ld);
+    numeric_compare(t, y, expected, 0, "lrn shape %zu beta %g", i, (double)beta);
+    nn_lrn_forward(&t->exec, &lrn, y.data, y.ld, sums, x.data, x.ld);
+    const struct nn_lrn_gradient args = {d_x.data, d_y.data, x.data, sums,
+                                         d_x.ld,   d_y.ld,   x.ld,   accumulate};
+    nn_lrn_gradient(&t->exec, &lrn, &args);
+    numeric_compare(t, d_x, gradient, 0, "lrn gradient shape %zu add %d", i, accumulate);
+}
+
+static void local_response(struct numeric *t)
+{
+    for (size_t i = 0; i < sizeof LRN / sizeof *LRN; i++) {
+        check_lrn(t, i, (nn_real)0.75, false);
+        check_lrn(t, i, (nn_real)0.75, true);
+        check_lrn(t, i, (nn_real)1.25, true);
+    }
+}
+
 const struct numeric_case normalization_cases[] = {
     {"moments", "moments", moments},
     {"norm_apply", "norm_apply", apply},
     {"norm_gradient", "norm_sums norm_gradient", gradient},
+    {"local_response_norm", "lrn lrn_gradient", local_response},
     {NULL, NULL, NULL},
 };

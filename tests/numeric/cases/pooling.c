@@ -23,8 +23,8 @@ static const size_t SHAPES[][15] = {
 static struct nn_pool2d shape_at(size_t i)
 {
     const size_t *s = SHAPES[i];
-    struct nn_pool2d p = {s[0], s[1], s[2],  s[3],  s[4],  s[5],  s[6],      s[7],
-                          s[8], s[9], s[10], s[11], s[12], s[13], s[14] == 1};
+    struct nn_pool2d p = {s[0], s[1], s[2],  s[3],  s[4],  s[5],  s[6],       s[7],
+                          s[8], s[9], s[10], s[11], s[12], s[13], s[14] == 1, false};
     if (p.out_height == 0) {
         p.out_height = nn_conv2d_out_size(p.height, p.kernel_h, p.stride_h, s[8], s[10]);
         p.out_width = nn_conv2d_out_size(p.width, p.kernel_w, p.stride_w, s[9], s[11]);
@@ -74,9 +74,24 @@ static void maximum(struct numeric *t)
     }
 }
 
-static void check_average(struct numeric *t, size_t i, bool accumulate)
+/* batch, height, width, channels, out_height, out_width */
+static const size_t ADAPTIVE[][6] = {
+    {2, 14, 14, 20, 4, 4}, {1, 7, 5, 3, 7, 5}, {3, 5, 3, 17, 2, 4}, {2, 9, 8, 1, 1, 1}};
+
+static struct nn_pool2d adaptive_at(size_t i)
 {
-    struct nn_pool2d p = shape_at(i);
+    const size_t *s = ADAPTIVE[i];
+    return (struct nn_pool2d){.batch = s[0],
+                              .height = s[1],
+                              .width = s[2],
+                              .channels = s[3],
+                              .out_height = s[4],
+                              .out_width = s[5],
+                              .adaptive = true};
+}
+
+static void check_average(struct numeric *t, struct nn_pool2d p, size_t i, bool accumulate)
+{
     size_t in = p.batch * p.height * p.width, out = p.batch * p.out_height * p.out_width;
     struct field x = numeric_field(t, in, p.channels, i % 2 * 3);
     struct field y = numeric_field(t, out, p.channels, i % 3);
@@ -97,8 +112,16 @@ static void check_average(struct numeric *t, size_t i, bool accumulate)
 static void average(struct numeric *t)
 {
     for (size_t i = 0; i < shape_count(); i++) {
-        check_average(t, i, false);
-        check_average(t, i, true);
+        check_average(t, shape_at(i), i, false);
+        check_average(t, shape_at(i), i, true);
+    }
+}
+
+static void adaptive_average(struct numeric *t)
+{
+    for (size_t i = 0; i < sizeof ADAPTIVE / sizeof *ADAPTIVE; i++) {
+        check_average(t, adaptive_at(i), i, false);
+        check_average(t, adaptive_at(i), i, true);
     }
 }
 
@@ -121,6 +144,7 @@ static void global_average(struct numeric *t)
 const struct numeric_case pooling_cases[] = {
     {"max_pool", "max_pool max_pool_gradient", maximum},
     {"average_pool", "average_pool average_pool_gradient", average},
+    {"adaptive_average", "average_pool average_pool_gradient", adaptive_average},
     {"global_average", "average_pool average_pool_gradient", global_average},
     {NULL, NULL, NULL},
 };
