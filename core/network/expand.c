@@ -298,6 +298,12 @@ json_t *nn_description_expand(const json_t *form, struct nn_issues *issues)
     json_t *values = derive(&x, json_object_get(form, "derived"), parameters ? parameters : empty);
     top.values = values;
     expand_items(&x, &top, json_object_get(form, "layers"), "/layers");
+    if (json_array_size(x.layers) > NN_NETWORK_LAYERS_MAX ||
+        json_array_size(x.connections) > NN_NETWORK_CONNECTIONS_MAX) {
+        nn_issue(issues, NULL, "/layers", "repeat less",
+                 "a network has at most %d layers and %d connections", NN_NETWORK_LAYERS_MAX,
+                 NN_NETWORK_CONNECTIONS_MAX);
+    }
     if (issues->errors == errors && !issues->out_of_memory) {
         out = whole_of(&x, form);
         issues->origins = json_incref(x.origins);

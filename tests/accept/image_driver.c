@@ -7,6 +7,11 @@
  *   image_driver infer NETWORK WEIGHTS INPUT BATCH SIZE CLASSES OPERATORS LAYERS OUTPUT
  *       weights: any known format; input: normalised float32, BATCH x SIZE x SIZE x 3, raw; layers:
  *       names joined by commas, or "". Writes the scores raw, prints the figures of the layers.
+ *   image_driver learn SPEC WEIGHTS INPUT BATCH SIZE CLASSES OPERATORS STEPS OUTPUT
+ *       steps of sgdm (0.9, 1e-3) on one batch whose labels are 0, 1, ...; SPEC: a network as JSON.
+ *       After the first backward OUTPUT gets, raw and in PyTorch's order, the gradient of each
+ *       parameter that trains and the value of each that does not. Prints their names and counts,
+ *       and the losses.
  *   image_driver train NETWORK BATCH SIZE CLASSES STEPS OPERATORS [head]
  *       steps of sgdm on made-up images, one thread; prints seconds and the profile of the passes.
  *       head: all layers but the head are frozen.
@@ -20,6 +25,8 @@
 #include "core/base/cpu.h"
 #include "core/exchange/exchange.h"
 #include "core/files/weights.h"
+#include "core/kernels/exec.h"
+#include "core/loss/loss.h"
 #include "core/network/network.h"
 
 enum { LAYERS_MAX = 16 };
@@ -181,21 +188,63 @@ static json_t *profile(const struct net *net)
 struct step {
     uint32_t *labels;
     nn_real *slots;
+    struct nn_exec exec; /* of the loss */
 };
 
-static void one_step(struct net *net, struct step *s, size_t number)
+static void step_open(struct step *s, const struct net *net)
+{
+    size_t n, bytes = nn_loss_workspace(net->batch);
+    (void)nn_network_values(net->network, &n);
+    *s = (struct step){.labels = calloc(net->batch, sizeof *s->labels),
+                       .slots = calloc(n, sizeof *s->slots),
+                       .exec = {.kernels = nn_kernels_best(),
+                                .workspace = aligned_alloc(64, bytes),
+                                .workspace_bytes = bytes}};
+    for (size_t i = 0; i < net->batch; i++) {
+        s->labels[i] = (uint32_t)(i % net->classes);
+    }
+}
+
+static void step_close(struct step *s)
+{
+    free(s->labels);
+    free(s->slots);
+    free(s->exec.workspace);
+}
+
+/* The loss with those of auxiliary heads, and all gradients of scores. */
+static double loss_of(struct net *net, const struct step *s)
+{
+    struct nn_loss_batch scores = {.logits = nn_network_output(net->network),
+                                   .ld = net->classes,
+                                   .labels = s->labels,
+                                   .rows = net->batch,
+                                   .classes = net->classes};
+    double loss = nn_loss_cross_entropy(&s->exec, &scores, nn_network_output_gradient(net->network),
+                                        net->classes)
+                      .loss;
+    for (size_t i = 0; i < nn_network_auxiliary_count(net->network); i++) {
+        struct nn_auxiliary auxiliary = nn_network_auxiliary(net->network, i);
+        scores.logits = auxiliary.scores;
+        scores.weight = auxiliary.weight;
+        loss += nn_loss_cross_entropy(&s->exec, &scores, auxiliary.gradient, net->classes).loss;
+    }
+    return loss;
+}
+
+static double differentiate(struct net *net, const struct step *s, size_t number)
 {
     const struct nn_step step = {.seed = 1, .epoch = 0, .first_sample = number * net->batch};
-    size_t n;
     nn_network_forward(net->network, net->batch, NN_PHASE_TRAINING, &step);
     nn_network_zero_grads(net->network);
-    const nn_real *p = nn_network_probabilities(net->network, net->batch);
-    nn_real *d = nn_network_output_gradient(net->network);
-    for (size_t i = 0; i < net->batch * net->classes; i++) {
-        bool right = i % net->classes == s->labels[i / net->classes];
-        d[i] = (p[i] - (right ? 1 : 0)) / (nn_real)net->batch;
-    }
+    double loss = loss_of(net, s);
     nn_network_backward(net->network, net->batch);
+    return loss;
+}
+
+static void update(struct net *net, struct step *s)
+{
+    size_t n;
     nn_real *values = nn_network_values(net->network, &n);
     const nn_real *grads = nn_network_grads(net->network, &n);
     for (size_t i = 0; i < n; i++) {
@@ -210,29 +259,27 @@ static int train(char **argv, bool head_only)
                       .batch = strtoul(argv[1], NULL, 10),
                       .size = strtoul(argv[2], NULL, 10),
                       .classes = strtoul(argv[3], NULL, 10)};
-    size_t steps = strtoul(argv[4], NULL, 10), n;
+    size_t steps = strtoul(argv[4], NULL, 10);
     struct nn_error err = {0};
     if (net_open(&net, argv[0], argv[5], NN_PHASE_TRAINING, &err) != NN_OK) {
         net_close(&net);
         return complain(argv[0], &err);
     }
     nn_network_initialize(net.network, 1);
-    (void)nn_network_values(net.network, &n);
-    struct step s = {.labels = calloc(net.batch, sizeof(uint32_t)),
-                     .slots = calloc(n, sizeof(nn_real))};
+    struct step s;
+    step_open(&s, &net);
     nn_real *input = nn_network_input(net.network);
     for (size_t i = 0; i < net.batch * nn_network_input_size(net.network); i++) {
         input[i] = (nn_real)(i * 2654435761U % 65536) / 32768 - 1;
     }
-    for (size_t i = 0; i < net.batch; i++) {
-        s.labels[i] = (uint32_t)(i % net.classes);
-    }
-    one_step(&net, &s, 0);
+    (void)differentiate(&net, &s, 0);
+    update(&net, &s);
     nn_network_set_clock(net.network, cpu_clock, NULL);
     nn_network_profile_reset(net.network);
     double wall = now(CLOCK_MONOTONIC), cpu = cpu_clock(NULL);
     for (size_t i = 1; i <= steps; i++) {
-        one_step(&net, &s, i);
+        (void)differentiate(&net, &s, i);
+        update(&net, &s);
     }
     cpu = cpu_clock(NULL) - cpu;
     wall = now(CLOCK_MONOTONIC) - wall;
@@ -242,10 +289,71 @@ static int train(char **argv, bool head_only)
     (void)puts(text ? text : "");
     free(text);
     json_decref(json);
-    free(s.labels);
-    free(s.slots);
+    step_close(&s);
     net_close(&net);
     return 0;
+}
+
+/* ---- learn ---- */
+
+/* [name, count] of each parameter, whose numbers go to the file. NULL: the file cannot be written.
+ */
+static json_t *write_gradients(const struct net *net, const char *path)
+{
+    FILE *file = fopen(path, "wb");
+    json_t *names = json_array();
+    bool ok = file != NULL;
+    for (size_t i = 0; ok && i < nn_network_parameter_count(net->network); i++) {
+        struct nn_parameter from = *nn_network_parameter(net->network, i);
+        nn_real *numbers = calloc(from.count, sizeof *numbers);
+        from.value = from.trainable ? from.grad : from.value;
+        nn_parameter_to_torch(&from, numbers);
+        ok = fwrite(numbers, sizeof *numbers, from.count, file) == from.count;
+        free(numbers);
+        (void)json_array_append_new(names, json_pack("[s, I]", from.name, (json_int_t)from.count));
+    }
+    ok = file && fclose(file) == 0 && ok;
+    if (!ok) {
+        json_decref(names);
+        return NULL;
+    }
+    return names;
+}
+
+static int learn(char **argv)
+{
+    struct net net = {.batch = strtoul(argv[3], NULL, 10),
+                      .size = strtoul(argv[4], NULL, 10),
+                      .classes = strtoul(argv[5], NULL, 10)};
+    size_t steps = strtoul(argv[7], NULL, 10);
+    struct nn_error err = {0};
+    enum nn_status status = net_open(&net, argv[0], argv[6], NN_PHASE_TRAINING, &err);
+    if (status == NN_OK) {
+        status = weights_load(&net, argv[1], &err);
+    }
+    if (status != NN_OK) {
+        net_close(&net);
+        return complain(argv[0], &err);
+    }
+    struct step s;
+    json_t *losses = json_array(), *names = NULL;
+    step_open(&s, &net);
+    size_t n = net.batch * nn_network_input_size(net.network);
+    bool ok = read_reals(argv[2], nn_network_input(net.network), n);
+    for (size_t i = 0; ok && i < steps; i++) {
+        (void)json_array_append_new(losses, json_real(differentiate(&net, &s, i)));
+        names = i == 0 ? write_gradients(&net, argv[8]) : names;
+        ok = names != NULL;
+        update(&net, &s);
+    }
+    json_t *json = json_pack("{s:o, s:o*}", "losses", losses, "parameters", names);
+    char *text = json_dumps(json, JSON_COMPACT);
+    (void)puts(text ? text : "");
+    free(text);
+    json_decref(json);
+    step_close(&s);
+    net_close(&net);
+    return ok ? 0 : 1;
 }
 
 int main(int argc, char **argv)
@@ -253,6 +361,9 @@ int main(int argc, char **argv)
     nn_cpu_flush_denormals();
     if (argc == 11 && strcmp(argv[1], "infer") == 0) {
         return infer(argv + 2);
+    }
+    if (argc == 11 && strcmp(argv[1], "learn") == 0) {
+        return learn(argv + 2);
     }
     bool head = argc == 9 && strcmp(argv[8], "head") == 0;
     if ((argc == 8 || head) && strcmp(argv[1], "train") == 0) {

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Image networks of the catalogue beside torchvision's.
 
-usage: peer_image_networks.py DRIVER weights|random|speed [--data DIR] [--pairs N] [--steps N]
+usage: peer_image_networks.py DRIVER weights|random|learn|speed [--data DIR] [--pairs N] [--steps N]
                               [--batch N] [--networks a,b]
 
 weights  squeezenet1_1 with real ImageNet weights, every file of them, against the stored logits
          and layer figures, plain and optimised; the f16 file against the network with rounded
          weights too (row 3.1)
 random   each network with random weights and statistics against torchvision's, in evaluation
+learn    each network from random weights: the loss, the gradient of every parameter and the running
+         statistics after one batch, the losses of the steps after it, and how many parameters there
+         are; googlenet and inception_v3 with auxiliary heads too (row 5.1)
 speed    training steps of all layers, images per second, one thread, interleaved pairs (row 3.3)
 
 DRIVER is the built tests/accept/image_driver. Needs Debian's python3-torch and
@@ -16,6 +19,7 @@ python3-torchvision. The exit status is 0 when every line says "ok": true.
 """
 import argparse
 import collections
+import copy
 import json
 import os
 import statistics
@@ -57,6 +61,21 @@ class Driver:
         with open(out, "rb") as file:
             scores = torch.frombuffer(bytearray(file.read()), dtype=torch.float32)
         return scores.reshape(len(x), classes), json.loads(done.stdout)
+
+    def learn(self, spec, weights, x, operators, steps):
+        """Losses of the steps, and by name the gradients (or values) after the first."""
+        source, out = (os.path.join(self.directory, name) for name in ("input", "gradients"))
+        with open(source, "wb") as file:
+            file.write(x.permute(0, 2, 3, 1).contiguous().numpy().tobytes())
+        done = subprocess.run(
+            [self.path, "learn", json.dumps(spec), weights, source, str(len(x)), str(x.shape[2]),
+             str(CLASSES), operators, str(steps), out], stdout=subprocess.PIPE, check=True)
+        result, found, at = json.loads(done.stdout), {}, 0
+        numbers = numpy.fromfile(out, dtype=x.numpy().dtype)
+        for name, count in result["parameters"]:
+            found[name] = torch.from_numpy(numbers[at:at + count])
+            at += count
+        return result["losses"], found
 
     def train(self, network, batch, steps):
         """Seconds of a training step."""
@@ -208,6 +227,103 @@ def random(driver, options):
             yield line
 
 
+# what a spec says beside the name, and the weight of the losses of torchvision's auxiliary heads
+AUXILIARY = {"googlenet": 0.3, "inception_v3": 0.4}
+
+
+def learning_models(name, options):
+    """The network in training without dropout, as a spec and as torchvision's; with heads too."""
+    size = options.size or (299 if name == "inception_v3" else 224)
+    for heads in ([False, True] if name in AUXILIARY else [False]):
+        spec, arguments = {"name": name, "size": size}, {}
+        if name in AUXILIARY:
+            spec["auxiliary_heads"] = heads
+            arguments = {"aux_logits": heads, "init_weights": True}
+        torch.manual_seed(5)
+        model = getattr(torchvision.models, name)(num_classes=CLASSES, **arguments).train()
+        for module in model.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        for key in ("dropout", "auxiliary_dropout"):
+            if key == "dropout" and not name.startswith("resnet") or heads and name == "googlenet":
+                spec[key] = 0
+        yield spec, model
+
+
+def loss_of(model, x, y):
+    """The loss with those of the auxiliary heads, as torchvision's references weigh them."""
+    out = model(x)
+    if isinstance(out, torch.Tensor):
+        return torch.nn.functional.cross_entropy(out, y)
+    weight = AUXILIARY[type(model).__name__.lower().replace("inception3", "inception_v3")]
+    losses = {key: torch.nn.functional.cross_entropy(value, y)
+              for key, value in out._asdict().items() if value is not None}
+    return losses.pop("logits") + weight * sum(losses.values())
+
+
+def learned(model, x, steps):
+    """Losses of the steps of sgdm, and gradients and statistics after the first backward."""
+    y, solver = torch.arange(len(x)) % CLASSES, None
+    solver = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
+    losses, found = [], {}
+    for i in range(steps):
+        solver.zero_grad()
+        loss = loss_of(model, x, y)
+        loss.backward()
+        losses.append(float(loss))
+        if i == 0:
+            found = {name: value.grad.clone() for name, value in model.named_parameters()}
+            found.update((name, value.clone()) for name, value in model.named_buffers()
+                         if not name.endswith("num_batches_tracked"))
+        solver.step()
+    return losses, found
+
+
+def learn(driver, options):
+    """The lines of row 5.1: one a network and set of operators."""
+    for name in options.networks.split(","):
+        for spec, model in learning_models(name, options):
+            x = torch.randn(options.batch, 3, spec["size"], spec["size"])
+            path = os.path.join(driver.directory, "random.safetensors")
+            write_safetensors(path, model)
+            exact = learned(copy.deepcopy(model).double(), x.double(), options.steps)
+            rounded = exact if options.double else learned(model, x, options.steps)
+            x = x.double() if options.double else x
+            count = sum(value.numel() for value in model.parameters())
+            for operators in BOUNDS:
+                ours = driver.learn(spec, path, x, operators, options.steps)
+                line = learn_line(spec, exact, ours, rounded)
+                line["operators"], line["parameters"] = operators, count
+                yield line
+
+
+def worst_of(found, exact):
+    """The worst of all gradients and of all statistics, with its name."""
+    worst = {"gradient": (0.0, ""), "statistics": (0.0, "")}
+    for name, value in exact.items():
+        kind = "statistics" if "running" in name else "gradient"
+        worst[kind] = max(worst[kind], (difference(found[name].flatten(), value.flatten()), name))
+    return worst
+
+
+def learn_line(spec, exact, ours, rounded):
+    """A line: ours and PyTorch's own rounding beside PyTorch in double. One value rounded to the
+    other side of 0 before a ReLU moves gradients by more than any bound, in PyTorch as here."""
+    (losses, theirs), (our_losses, found) = exact, ours
+    worst, peer = worst_of(found, theirs), worst_of(rounded[1], theirs)
+    bound = {kind: max(1e-4, 2 * peer[kind][0]) for kind in worst}
+    line = {"row": "5.1", "network": spec["name"], "heads": spec.get("auxiliary_heads"),
+            "names": set(found) - {"input.mean", "input.std"} == set(theirs), "worst": worst,
+            "peer": peer, "bound": bound, "losses": our_losses,
+            "loss": abs(our_losses[0] - losses[0]) / losses[0],
+            "later_losses": max(abs(a - b) / abs(b) for a, b in zip(our_losses, losses)),
+            "peer_later_losses": max(abs(a - b) / abs(b) for a, b in zip(rounded[0], losses))}
+    line["ok"] = (line["names"] and line["loss"] <= 1e-4
+                  and line["later_losses"] <= max(1e-3, 2 * line["peer_later_losses"])
+                  and all(worst[kind][0] <= bound[kind] for kind in worst))
+    return line
+
+
 class Peer:
     """Training of torchvision's network on images in memory."""
 
@@ -251,18 +367,20 @@ def main():
     """Parses the command line, runs, prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("driver")
-    parser.add_argument("what", choices=["weights", "random", "speed"])
+    parser.add_argument("what", choices=["weights", "random", "learn", "speed"])
     parser.add_argument("--data", default=os.environ.get("ASSAY_TEST_DATA", "../shared/data"))
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--size", type=int, default=0, help="learn: of the pictures; 0: usual")
+    parser.add_argument("--double", action="store_true", help="learn: DRIVER is of MODE=f64")
     parser.add_argument("--networks", default="squeezenet1_1")
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     with tempfile.TemporaryDirectory(prefix="assay-peer-") as directory:
         driver = Driver(options.driver, directory)
-        kinds = {"weights": weights, "random": random, "speed": speed}
+        kinds = {"weights": weights, "random": random, "learn": learn, "speed": speed}
         return report(kinds[options.what](driver, options))
 
 

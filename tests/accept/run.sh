@@ -1,7 +1,8 @@
 #!/bin/bash
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
 # usage: run.sh [ROW...]    rows: 1 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM;
-#                           3.5, 3.8s of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration
+#                           3.5, 3.8s of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration;
+#                           5.1 of the catalogue
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
@@ -50,6 +51,12 @@ row() {
     3.6) make -s "build/release/$lstm" && $py tests/accept/peer_lstm.py "build/release/$lstm" speed ;;
     3.7) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_lstm.py "build/f64/$lstm" double ;;
     3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
+    5.1) make -s "$images" && make -s MODE=f64 build/f64/tests/accept/image_driver &&
+        $py tests/accept/peer_image_networks.py "$images" random --networks resnet18,resnet50,googlenet,inception_v3 &&
+        $py tests/accept/peer_image_networks.py build/f64/tests/accept/image_driver learn --double --batch 3 --steps 5 \
+            --networks resnet18,resnet50,googlenet,inception_v3 &&
+        $py tests/accept/peer_image_networks.py "$images" learn --batch 8 --steps 5 \
+            --networks resnet18,resnet50,googlenet,inception_v3 ;;
     3.11) # needs Debian's libonnx-testdata
         make -s build/release/tests/numeric/test_onnx_cases build/release/tests/numeric/test_onnx_lstm && [ -d /usr/share/libonnx-testdata/data ] &&
             counted 3.11 "cases of ONNX" build/release/tests/numeric/test_onnx_cases &&

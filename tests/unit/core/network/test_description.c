@@ -417,8 +417,15 @@ static struct nn_network_bind images_of(const json_t *template)
 {
     const json_t *layers = jx_path_get(template, "description.layers");
     json_t *channels = json_object_get(json_array_get(layers, 0), "channels");
+    size_t i, side = 0;
+    json_t *p;
+    json_array_foreach(json_object_get(template, "parameters"), i, p)
+    {
+        bool is_size = strcmp(json_string_value(json_object_get(p, "name")), "size") == 0;
+        side = is_size ? (size_t)json_integer_value(json_object_get(p, "default")) : side;
+    }
     const struct nn_network_bind photos = {
-        .height = 224, .width = 224, .channels = 3, .classes = 10};
+        .height = side, .width = side, .channels = 3, .classes = 10};
     return channels ? photos : BIND;
 }
 
@@ -474,11 +481,15 @@ static void image_networks_have_torchvisions_sizes(void **state)
         double learnables;
     } ROWS[] = {{"squeezenet1_0", 1000, 1248424}, {"squeezenet1_0", 5, 737989},
                 {"squeezenet1_1", 1000, 1235496}, {"squeezenet1_1", 5, 725061},
-                {"mobilenet_v2", 1000, 3504872},  {"efficientnet_lite0", 1000, 4652008}};
+                {"mobilenet_v2", 1000, 3504872},  {"efficientnet_lite0", 1000, 4652008},
+                {"resnet18", 1000, 11689512},     {"resnet50", 1000, 25557032},
+                {"googlenet", 1000, 6624904},     {"googlenet", 5, 5605029},
+                {"inception_v3", 1000, 23834568}, {"inception_v3", 5, 21795813}};
     (void)state;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        size_t side = strcmp(ROWS[i].name, "inception_v3") == 0 ? 299 : 224;
         const struct nn_network_bind bind = {
-            .height = 224, .width = 224, .channels = 3, .classes = ROWS[i].classes};
+            .height = side, .width = side, .channels = 3, .classes = ROWS[i].classes};
         json_t *spec = json_pack("{s:s}", "name", ROWS[i].name);
         json_t *report = report_of(spec, &bind);
         assert_true(number(report, "totals.learnables") == ROWS[i].learnables);
@@ -517,6 +528,31 @@ static void a_variant_changes_what_hangs_on_it(void **state)
         assert_true(json_number_value(json_array_get(mean, 0)) == ROWS[i].mean);
         json_decref(shown);
         nn_description_destroy(description);
+        json_decref(report);
+        json_decref(spec);
+    }
+}
+
+/* The same with the branches that only training has. */
+static void auxiliary_heads_have_torchvisions_sizes(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t side, classes;
+        double learnables;
+    } ROWS[] = {{"googlenet", 224, 1000, 13004888},
+                {"inception_v3", 299, 1000, 27161264},
+                {"inception_v3", 299, 5, 24357354}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const struct nn_network_bind bind = {.height = ROWS[i].side,
+                                             .width = ROWS[i].side,
+                                             .channels = 3,
+                                             .classes = ROWS[i].classes};
+        json_t *spec = json_pack("{s:s, s:b}", "name", ROWS[i].name, "auxiliary_heads", 1);
+        json_t *report = report_of(spec, &bind);
+        assert_true(number(report, "totals.learnables") == ROWS[i].learnables);
+        assert_int_equal(json_array_size(json_object_get(report, "issues")), 0);
         json_decref(report);
         json_decref(spec);
     }
@@ -647,6 +683,8 @@ int main(void)
         cmocka_unit_test(every_template_is_complete_and_valid),
         cmocka_unit_test(image_networks_have_torchvisions_sizes),
         cmocka_unit_test(a_variant_changes_what_hangs_on_it),
+=======
+        cmocka_unit_test(auxiliary_heads_have_torchvisions_sizes),
         cmocka_unit_test(what_is_frozen),
         cmocka_unit_test(hidden_sizes_become_layers),
         cmocka_unit_test(sequences_can_be_described_in_full),
