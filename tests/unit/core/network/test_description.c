@@ -683,7 +683,6 @@ int main(void)
         cmocka_unit_test(every_template_is_complete_and_valid),
         cmocka_unit_test(image_networks_have_torchvisions_sizes),
         cmocka_unit_test(a_variant_changes_what_hangs_on_it),
-=======
         cmocka_unit_test(auxiliary_heads_have_torchvisions_sizes),
         cmocka_unit_test(what_is_frozen),
         cmocka_unit_test(hidden_sizes_become_layers),
