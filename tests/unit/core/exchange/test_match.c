@@ -108,6 +108,44 @@ static void the_same_number_of_classes(void **state)
     nn_match_destroy(match);
 }
 
+/* Branches that only training has may lack values, or have other classes. */
+static void auxiliary_heads_may_be_absent(void **state)
+{
+    (void)state;
+    struct nn_description *with_head = NULL;
+    json_t *json = json_loads(TEXT, 0, NULL), *layers = json_object_get(json, "layers");
+    assert_int_equal(
+        json_array_append_new(layers, json_pack("{s:s, s:s, s:[s]}", "name", "aux", "kind",
+                                                "fully_connected", "inputs", "bn1")),
+        0);
+    assert_int_equal(json_array_append_new(
+                         layers, json_pack("{s:s, s:s}", "name", "loss", "kind", "auxiliary_loss")),
+                     0);
+    assert_int_equal(nn_description_parse(json, &with_head, NULL), NN_OK);
+    assert_string_equal(nn_description_head(with_head), "head");
+    struct nn_file_tensor tensors[FIVE_COUNT + 1];
+    memcpy(tensors, FIVE, sizeof FIVE);
+    tensors[0].shape[0] = tensors[1].shape[0] = 3;
+    tensors[FIVE_COUNT] = (struct nn_file_tensor)T("aux.bias", 5);
+    for (size_t more = 0; more < 2; more++) {
+        struct nn_match *match = NULL;
+        assert_int_equal(nn_match_description(with_head, &BIND, tensors, FIVE_COUNT + more,
+                                              NN_MATCH_HEAD_REPLACED_IF_OTHER, &match, NULL),
+                         NN_OK);
+        assert_true(nn_match_is_loadable(match));
+        assert_int_equal(nn_match_count(match, NN_MATCH_MATCHED), 8);
+        assert_int_equal(nn_match_count(match, NN_MATCH_REPLACED), 2);
+        nn_match_destroy(match);
+        assert_int_equal(nn_match_description(with_head, &BIND, tensors, FIVE_COUNT + more,
+                                              NN_MATCH_HEAD_KEPT, &match, NULL),
+                         NN_OK);
+        assert_false(nn_match_is_loadable(match));
+        nn_match_destroy(match);
+    }
+    nn_description_destroy(with_head);
+    json_decref(json);
+}
+
 static void nothing_fits(void **state)
 {
     const struct nn_file_tensor other[] = {T("a", 1)};
@@ -302,6 +340,7 @@ int main(void)
         cmocka_unit_test(the_head_is_the_last_layer_with_weights),
         cmocka_unit_test(another_number_of_classes),
         cmocka_unit_test(the_same_number_of_classes),
+        cmocka_unit_test(auxiliary_heads_may_be_absent),
         cmocka_unit_test(nothing_fits),
         cmocka_unit_test(the_report),
         cmocka_unit_test(what_is_not_finite_does_not_fit),
