@@ -11,7 +11,7 @@ const PARTS = ['train', 'validation', 'test'];
 
 function tile(item, signal) {
   return h('figure', {class: 'sample-tile', 'data-test': 'sample'},
-    h('span', {class: 'pane'}, picture(item.image, `${item.name}, ${item.class}`, {signal, title: item.name})),
+    h('span', {class: 'pane', title: item.name}, picture(item.image, {alt: `${item.name}, ${item.class}`, signal})),
     h('figcaption', {class: 'small'}, h('b', {class: 'clip'}, item.class ?? '–'), h('span', {class: 'muted clip'}, `${item.part}: ${item.name}`)));
 }
 
