@@ -184,3 +184,15 @@ def test_a_trial_is_left_out_of_a_comparison(page, finished):
     page.click(of("compare-remove"))
     page.until(lambda: page.count(of("compare-trial")) == 2, "two columns")
     assert finished[1][0]["id"] not in page.script("return location.hash")
+
+
+def test_matrices_side_by_side(page, finished):
+    trials = finished[1][:2]
+    page.go("#/compare?trials=" + ",".join(t["id"] for t in trials))
+    page.until(lambda: len(page.texts(of("compare-matrix"))) == 2, "two matrices")
+    page.choose(of("compare-part"), "test")
+    for trial, text in zip(trials, page.until(lambda: page.texts(of("compare-matrix")), "matrices of the test part")):
+        assert f"Trial {trial['index']}" in text
+    matrix = page.daemon.get(f"/v1/trials/{trials[0]['id']}/confusion-matrix?part=test")
+    right = f"{100 * matrix['accuracy']:.1f} % right"
+    page.until(lambda: right in page.texts(of("compare-matrix"))[0], right)

@@ -3,6 +3,7 @@ import {h, replace} from '../dom.js';
 import {count, duration, interval, percent} from '../format.js';
 import {badge} from '../parts/badge.js';
 import {breakable} from '../parts/breakable.js';
+import {compareMatrices} from '../parts/compare_matrices.js';
 import {figureRows, settingRows} from '../parts/compare_rows.js';
 import {failure} from '../parts/failure.js';
 import {jobCurves, parametersText} from '../parts/job_curves.js';
@@ -87,6 +88,21 @@ function follow(trials, {signal}, onTrials) {
   }
 }
 
+/** Matrices of those that have ended; made anew when another one has. */
+function matrices(scope) {
+  const box = h('div', {});
+  let shown = '';
+  box.update = (trials) => {
+    const ended = trials.filter(({state}) => state === 'completed' || state === 'stopped');
+    const key = ended.map(({id}) => id).join();
+    if (key !== shown) {
+      shown = key;
+      replace(box, ended.length > 0 ? compareMatrices(ended, scope) : null);
+    }
+  };
+  return box;
+}
+
 async function fill(box, ids, scope) {
   const {signal} = scope;
   const trials = await Promise.all(ids.map((id) => get(`/v1/trials/${id}`, {signal})));
@@ -98,9 +114,13 @@ async function fill(box, ids, scope) {
   await show(trials);
   const isRegression = trials.some(({summaries}) => 'training_rmse' in summaries);
   const charts = jobCurves(trials, scope, {isRegression});
-  replace(box, place, charts);
+  const confusion = matrices(scope);
+  const update = isRegression ? () => {} : confusion.update;
+  update(trials);
+  replace(box, place, charts, confusion);
   follow(trials, scope, (rows) => {
     charts.update(rows);
+    update(rows);
     show(rows).catch((error) => signal.aborted || replace(place, failure(error)));
   });
 }
