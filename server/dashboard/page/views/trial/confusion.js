@@ -1,11 +1,11 @@
-import {blob, get, poll} from '../../api.js';
+import {get, poll} from '../../api.js';
 import {matrix} from '../../charts/matrix.js';
 import {ORDERS, SHOWN, filterOf, modelOf, orderOf} from '../../charts/matrix_model.js';
 import {h, replace} from '../../dom.js';
 import {count, percent} from '../../format.js';
+import {download} from '../../parts/download.js';
 import {failure} from '../../parts/failure.js';
 import {choice, field} from '../../parts/field.js';
-import {saveBlob} from '../../parts/save.js';
 import {cellPictures} from './confusion_cell.js';
 
 /** Parts in the order in which they tell most. */
@@ -52,20 +52,16 @@ class PartView {
   }
 
   controls() {
-    const select = (name, key, choices, test) => choice(choices, {value: this.state[key], 'data-test': test, on: {input: ({target}) => {
+    const select = (name, key, choices, test) => choice(choices, {value: this.state[key], 'data-test': test, on: {change: ({target}) => {
       this.state[key] = target.value;
       this.scope.setQuery({[name]: target.value});
       this.draw();
     }}});
     const filter = h('input', {type: 'search', placeholder: 'Part of a name', 'data-test': 'class-filter', on: {input: () => { this.state.text = filter.value; this.draw(); }}});
-    const save = h('button', {'data-test': 'save-csv', on: {click: () => this.save()}}, 'Save as CSV');
+    const path = `/v1/trials/${this.trial.id}/confusion-matrix.csv?part=${this.model.part}`;
+    const save = h('button', {'data-test': 'save-csv', on: {click: () => download(path, `confusion-matrix-${this.model.part}.csv`, {signal: this.scope.signal})}}, 'Save as CSV');
     return h('div', {class: 'row matrix-controls'}, field('Part', this.parts), field('Cells show', select('show', 'shown', SHOWN, 'matrix-show')), field('Order of classes', select('order', 'order', ORDERS, 'matrix-order')),
       this.model.size > FILTERED_FROM ? field('Classes', filter) : null, save);
-  }
-
-  async save() {
-    const path = `/v1/trials/${this.trial.id}/confusion-matrix.csv?part=${this.model.part}`;
-    saveBlob(await blob(path, {signal: this.scope.signal}), `confusion-matrix-${this.model.part}.csv`);
   }
 
   draw() {
@@ -109,11 +105,11 @@ export const tab = {
       const content = h('div', {});
       const show = (part) => get(`/v1/trials/${trial.id}/confusion-matrix?part=${part}&form=sparse`, scope)
         .then((answer) => replace(content, new PartView(trial, modelOf(answer), parts, scope).element))
-        .catch((error) => scope.signal.aborted || replace(content, failure(error)));
+        .catch((error) => scope.signal.aborted || replace(content, field('Part', parts), failure(error)));
       const asked = scope.query.get('part');
       const parts = choice(found.map(({part, sample_count: n}) => [part, `${PART_NAMES[part]}, ${count(n)} pictures`]), {
         'data-test': 'part', value: found.some(({part}) => part === asked) ? asked : found[0].part,
-        on: {input: () => { scope.setQuery({part: parts.value}); show(parts.value); }},
+        on: {change: () => { scope.setQuery({part: parts.value}); show(parts.value); }},
       });
       replace(body, content);
       show(parts.value);

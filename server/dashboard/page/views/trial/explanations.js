@@ -2,12 +2,12 @@ import {get} from '../../api.js';
 import {bars} from '../../charts/bars.js';
 import {h, replace, set} from '../../dom.js';
 import {percent} from '../../format.js';
+import {download} from '../../parts/download.js';
 import {explainItem, rowsOf} from '../../parts/explain.js';
 import {failure} from '../../parts/failure.js';
 import {choice, field} from '../../parts/field.js';
 import {mapsOf} from '../../parts/maps.js';
 import {picture} from '../../parts/picture.js';
-import {saveBlob} from '../../parts/save.js';
 
 /** Layers that change nothing that could be seen, or keep no activation. */
 const UNSEEN = new Set(['image_input', 'input', 'softmax', 'dropout', 'flatten']);
@@ -18,8 +18,7 @@ const pathOf = (trial, item) => `/v1/datasets/${trial.dataset}/items/${item}/ima
 /** The numbers of an array as a file. */
 function saveButton(row, text, signal) {
   const name = `${row.method}-${row.layer}-item-${row.sample ?? 'posted'}${row.class ? `-${row.class}` : ''}.json`;
-  const save = async () => saveBlob(new Blob([JSON.stringify(await get(row.path, {signal}))], {type: 'application/json'}), name);
-  return h('button', {class: 'small', 'data-test': 'save-array', on: {click: () => save().catch(console.error)}}, text);
+  return h('button', {class: 'small', 'data-test': 'save-array', on: {click: () => download(row.path, name, {accept: 'application/json', signal})}}, text);
 }
 
 function tiles(row, signal) {
@@ -43,7 +42,7 @@ function activations(trial, item, kept, signal) {
     replace(box, tiles(found, signal));
   };
   const say = (error) => signal.aborted || replace(box, failure(error));
-  const select = choice(layers.map(({name, kind}) => [name, `${name} (${kind})`]), {value: first, 'data-test': 'layer', on: {input: () => show(select.value).catch(say)}});
+  const select = choice(layers.map(({name, kind}) => [name, `${name} (${kind})`]), {value: first, 'data-test': 'layer', on: {change: () => show(select.value).catch(say)}});
   if (known) {
     show(first).catch(say);
   }
