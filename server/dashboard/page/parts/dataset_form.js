@@ -4,9 +4,9 @@ import {send} from '../api.js';
 import {h, replace} from '../dom.js';
 import {bytes, count, percent} from '../format.js';
 import {choice, field} from './field.js';
+import {packed} from './folder.js';
 import {markProblem} from './problem.js';
 import {tableRoles} from './table_roles.js';
-import {tar} from './tar.js';
 import {uploadFiles} from './upload_files.js';
 
 const ACCEPTED = {archive: '.zip,.tar,.gz,.tgz', idx: '', table: '.csv,.tsv,.txt,.gz', cmapss: '.txt,.gz'};
@@ -18,19 +18,12 @@ const SOURCES = [
   ['idx', 'IDX files, as of MNIST'],
 ];
 
-/** Files of a folder as one archive; names begin below the chosen folder, hidden files stay behind. */
-function packed(list) {
-  const files = [...list].map((file) => ({file, name: file.webkitRelativePath.split('/').slice(1).join('/')}))
-    .filter(({name}) => name && !name.split('/').some((word) => word.startsWith('.')));
-  return [{name: 'folder.tar', content: tar(files)}];
-}
-
 /** One source of files: its control, and what of the request it makes. */
 function folderSource(control) {
   const folders = (list) => new Set([...list].map((file) => file.webkitRelativePath.split('/').slice(1, -1).join('/')));
   return {
     layout: 'archive',
-    files: () => packed(control.files),
+    files: () => (control.files.length ? [packed(control.files)] : []),
     words: () => `${count(control.files.length)} files in ${count(folders(control.files).size)} folders`,
     title: () => control.files[0]?.webkitRelativePath.split('/')[0],
   };

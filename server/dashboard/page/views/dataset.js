@@ -8,6 +8,7 @@ import {failure} from '../parts/failure.js';
 import {editable} from './dataset/edit.js';
 import {findings} from './dataset/findings.js';
 import {jobsOf} from './dataset/jobs.js';
+import {resume} from './dataset/resume.js';
 import {samples} from './dataset/samples.js';
 import {columns} from './dataset/sequences.js';
 
@@ -28,7 +29,7 @@ function facts(row) {
 function progress(row) {
   const received = row.files.reduce((sum, file) => sum + file.received, 0);
   const size = row.files.reduce((sum, file) => sum + (file.size ?? 0), 0);
-  const uploading = [h('p', {}, `${bytes(received)} of ${bytes(size)} are there. What is missing is sent by whoever began the upload.`),
+  const uploading = [h('p', {}, `${bytes(received)} of ${bytes(size)} are there.`),
     h('progress', {max: 1, value: size ? received / size : 0})];
   const checking = [h('p', {}, `A worker looks at every entry: ${percent(row.progress)}.`), h('progress', {max: 1, value: row.progress})];
   return {
@@ -44,6 +45,7 @@ function content(row, scope) {
     classes?.length ? h('div', {class: 'card'}, h('h2', {}, `Classes (${count(classes.length)})`), balance(classes)) : null,
     report ? findings(report) : null,
     row.sequence && report ? columns(report) : null,
+    row.state === 'uploading' ? h('div', {class: 'card'}, resume(row, scope.signal)) : null,
     row.state === 'ready' ? [samples(row, scope), jobsOf(row.id, scope)] : null,
   ];
 }
