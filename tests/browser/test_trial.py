@@ -8,7 +8,7 @@ def test_the_head_says_what_the_service_says(page, finished):
     page.go(f"#/trials/{trial['id']}")
     page.shown(of("trial-explanation"), trial["explanation"])
     assert "solver sgdm" in page.shown(of("trial-parameters")) and "seed 1" in page.shown(of("trial-parameters"))
-    assert "blobs" in page.shown(of("trial-facts"))
+    page.shown(of("trial-data"), "blobs")
     page.click(of("trial-job"))
     page.until(lambda: page.script("return location.hash") == f"#/jobs/{finished[0]['id']}", "the job")
 
@@ -43,12 +43,24 @@ def test_verbs_are_those_of_the_state(page, running):
     page.click(of("verb-pause"))
     page.shown(of("verb-resume"))
     assert page.daemon.get(f"/v1/trials/{trial['id']}")["state"] == "paused"
-    page.click(of("verb-cancel"))  # arms it
-    page.shown(of("verb-cancel"), "Really cancel?")
+    page.click(of("verb-cancel"))
+    page.click(of("ask-no"))
+    page.gone(of("ask"))
     assert page.daemon.get(f"/v1/trials/{trial['id']}")["state"] == "paused"
     page.click(of("verb-cancel"))
+    page.click(of("ask-yes"))
     page.shown(of("verb-restart"))
     assert page.daemon.get(f"/v1/trials/{trial['id']}")["state"] == "cancelled"
+
+
+def test_notes_are_kept(page, finished):
+    trial = finished[1][-1]
+    page.go(f"#/trials/{trial['id']}")
+    page.click(of("trial-notes-edit"))
+    page.fill(of("trial-notes-field"), "猫 <b>noted</b>")
+    page.click(of("trial-explanation"))
+    page.shown(of("trial-notes"), "猫 <b>noted</b>")
+    page.until(lambda: page.daemon.get(f"/v1/trials/{trial['id']}")["notes"] == "猫 <b>noted</b>", "notes that the service keeps")
 
 
 def test_an_ending_trial_shows_what_it_left(page, running):

@@ -1,8 +1,10 @@
 /** What a trial is and how far it is, above its tabs; kept up to date. */
 
+import {send} from '../api.js';
 import {h, replace} from '../dom.js';
 import {count, duration, metricName, number, percent, time, value} from '../format.js';
 import {badge} from './badge.js';
+import {editable, editableLabels} from './edit.js';
 import {trialVerbs} from './trial_verbs.js';
 
 const TROUBLED = new Set(['failed', 'cancelled']);
@@ -10,8 +12,7 @@ const TROUBLED = new Set(['failed', 'cancelled']);
 function parameterChips(trial) {
   const chips = Object.entries(trial.parameters).map(([key, chosen]) =>
     h('span', {class: 'chip parameter', title: key}, h('span', {class: 'muted'}, `${key.split('.').pop().replaceAll('_', ' ')} `), value(chosen)));
-  const labels = trial.labels.map((label) => h('span', {class: 'chip'}, label));
-  return [...chips, h('span', {class: 'chip parameter'}, h('span', {class: 'muted'}, 'seed '), String(trial.seed)), ...labels];
+  return [...chips, h('span', {class: 'chip parameter'}, h('span', {class: 'muted'}, 'seed '), String(trial.seed))];
 }
 
 function progressLine(trial) {
@@ -34,15 +35,13 @@ function sentences(trial) {
   ];
 }
 
-function facts(trial, job) {
+function facts(trial) {
   const attempt = trial.attempts.at(-1);
   const rows = [
     [metricName(trial.headline_metric), trial.headline_value === null ? null : number(trial.headline_value)],
     ['Took', trial.seconds === null ? null : duration(trial.seconds)],
     ['Started', trial.started_at ? time(trial.started_at) : null],
-    ['Data', h('a', {href: `#/datasets/${trial.dataset}`}, job.dataset.name)],
     ['Attempt', attempt ? `${trial.attempt} of ${trial.max_attempts} on ${attempt.host}, ${attempt.threads} threads` : null],
-    ['Notes', trial.notes || null],
   ];
   return rows.filter(([, shown]) => shown !== null).map(([key, shown]) => h('div', {}, h('dt', {}, key), h('dd', {}, shown)));
 }
@@ -57,42 +56,62 @@ const ATTEMPT = [
 ];
 
 /** Where it ran and how each try ended: of interest when something went wrong. */
-function attemptsBox(trial) {
-  return [
-    h('summary', {}, `Attempts (${trial.attempts.length})`),
+function attemptsBox() {
+  const summary = h('summary', {});
+  const body = h('tbody', {});
+  const box = h('details', {'data-test': 'trial-attempts'}, summary,
     h('div', {class: 'table-box', tabindex: '0', role: 'region', 'aria-label': 'Attempts'}, h('table', {class: 'small'},
-      h('thead', {}, h('tr', {}, ATTEMPT.map(([title]) => h('th', {scope: 'col'}, title)))),
-      h('tbody', {}, trial.attempts.map((attempt) => h('tr', {}, ATTEMPT.map(([, cell]) => h('td', {}, cell(attempt)))))))),
-  ];
+      h('thead', {}, h('tr', {}, ATTEMPT.map(([title]) => h('th', {scope: 'col'}, title)))), body)));
+  box.update = ({attempts}) => {
+    box.hidden = attempts.length === 0;
+    replace(summary, `Attempts (${attempts.length})`);
+    replace(body, attempts.map((attempt) => h('tr', {}, ATTEMPT.map(([, cell]) => h('td', {}, cell(attempt))))));
+  };
+  return box;
+}
+
+/** What stays while the rest is drawn anew, so that nobody loses the focus: the data, labels and notes. */
+function annotations(trial, job) {
+  const patch = (changes) => send('PATCH', `/v1/trials/${trial.id}`, changes);
+  const labels = editableLabels(trial.labels, (words) => patch({labels: words}), {label: 'Labels', empty: 'No labels', name: 'trial-labels'});
+  const notes = editable(trial.notes, (text) => patch({notes: text}), {label: 'Notes', empty: 'No notes', lines: true, name: 'trial-notes'});
+  const list = h('dl', {class: 'facts trial-annotations'},
+    h('dt', {}, 'Data'), h('dd', {}, h('a', {href: `#/datasets/${trial.dataset}`, 'data-test': 'trial-data'}, job.dataset.name)),
+    h('dt', {}, 'Labels'), h('dd', {}, labels), h('dt', {}, 'Notes'), h('dd', {}, notes));
+  list.update = (next) => {
+    labels.update(next.labels);
+    notes.update(next.notes);
+  };
+  return list;
 }
 
 /**
  * @param {Object} job
- * @param {string} id of the trial
- * @param {function(Object)} onTrial what a verb made of it
- * @param {AbortSignal} signal
+ * @param {Object} first the trial
+ * @param {function(): Promise} after a verb did something
  * @returns {HTMLElement} with update(trial)
  */
-export function trialHead(job, id, onTrial, signal) {
+export function trialHead(job, first, after) {
   const heading = h('div', {class: 'row'});
-  const verbs = trialVerbs(id, onTrial, signal);
+  const verbs = trialVerbs(after);
+  const own = annotations(first, job);
   const chips = h('div', {class: 'row', 'data-test': 'trial-parameters'});
   const said = h('div', {class: 'stack'});
   const list = h('dl', {class: 'trial-facts', 'data-test': 'trial-facts'});
-  const attempts = h('details', {'data-test': 'trial-attempts'});
+  const attempts = attemptsBox();
   const crumbs = h('nav', {class: 'crumbs', 'aria-label': 'Where this lies'},
     job.experiment ? h('a', {href: `#/experiments/${job.experiment.id}`}, job.experiment.name) : null,
     h('a', {href: `#/jobs/${job.id}`, 'data-test': 'trial-job'}, job.name || `Job ${job.number}`));
   const head = h('header', {class: 'stack trial-head', 'data-test': 'trial-head'}, crumbs,
-    h('div', {class: 'row between'}, heading, verbs), chips, said, list, attempts);
+    h('div', {class: 'row between'}, heading, verbs), chips, said, list, own, attempts);
   head.update = (trial) => {
     replace(heading, h('h1', {}, `Trial ${trial.index}`), badge(trial.state), trial.discarded ? h('span', {class: 'chip'}, 'discarded') : null);
     verbs.update(trial);
+    own.update(trial);
     replace(chips, parameterChips(trial));
     replace(said, trial.state === 'completed' ? null : progressLine(trial), sentences(trial));
-    replace(list, facts(trial, job));
-    attempts.hidden = trial.attempts.length === 0;
-    replace(attempts, attemptsBox(trial));
+    replace(list, facts(trial));
+    attempts.update(trial);
   };
   return head;
 }

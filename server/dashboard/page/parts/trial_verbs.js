@@ -2,69 +2,49 @@
 
 import {send} from '../api.js';
 import {h, replace} from '../dom.js';
+import {ask} from './ask.js';
+import {act} from './message.js';
 
+/** `lost`: what is asked before. */
 const VERBS = [
   {verb: 'pause', label: 'Pause', states: ['running'], tells: 'Writes a checkpoint and waits.'},
   {verb: 'resume', label: 'Resume', states: ['paused'], tells: 'Goes on from its checkpoint.'},
   {verb: 'stop', label: 'Stop', states: ['running', 'paused'], tells: 'Finishes the step, evaluates and keeps what was learned.'},
-  {verb: 'cancel', label: 'Cancel', states: ['queued', 'running', 'paused'], isDangerous: true, tells: 'Ends at once and keeps nothing.'},
-  {verb: 'restart', label: 'Restart', states: ['stopped', 'cancelled', 'failed'], isDangerous: true,
-    tells: 'Begins again; what it left behind goes.'},
+  {verb: 'cancel', label: 'Cancel', states: ['queued', 'running', 'paused'],
+    lost: 'It ends at once, and nothing of it is kept: no figures, no curves, no network.'},
+  {verb: 'restart', label: 'Restart', states: ['stopped', 'cancelled', 'failed'],
+    lost: 'It begins anew; the curves, figures and network that it left are thrown away.'},
 ];
 
-/** A button that asks once more where something is lost: the first click arms it. */
-function verbButton({verb, label, isDangerous, tells}, ask) {
-  const button = h('button', {type: 'button', class: isDangerous ? 'small danger' : 'small', title: tells, 'data-test': `verb-${verb}`}, label);
-  let armed = !isDangerous;
-  button.addEventListener('click', () => {
-    if (armed) {
-      ask(verb, button);
-    } else {
-      armed = true;
-      replace(button, `Really ${verb}?`);
+function verbButton({verb, label, tells, lost}, trial, after) {
+  const button = h('button', {type: 'button', class: lost ? 'small danger' : 'small', title: tells ?? lost, 'data-test': `verb-${verb}`}, label);
+  button.addEventListener('click', async () => {
+    if (!lost || await ask({title: `${label} trial ${trial.index}?`, text: lost, verb: label, danger: true})) {
+      await act(button, async () => {
+        await send('POST', `/v1/trials/${trial.id}/${verb}`);
+        await after();
+      });
     }
-  });
-  button.addEventListener('blur', () => {
-    armed = !isDangerous;
-    replace(button, label);
   });
   return button;
 }
 
 /**
  * Buttons for one trial.
- * @param {string} id
- * @param {function(Object)} onTrial takes the trial as the service answers
- * @param {AbortSignal} signal
+ * @param {function(): Promise} after something was done
  * @returns {HTMLElement} with update(trial)
  */
-export function trialVerbs(id, onTrial, signal) {
-  const buttons = h('div', {class: 'row'});
-  const trouble = h('p', {class: 'failure', role: 'alert', hidden: true, 'data-test': 'verb-failure'});
-  const box = h('div', {class: 'stack trial-verbs'}, buttons, trouble);
+export function trialVerbs(after) {
+  const box = h('div', {class: 'row trial-verbs', role: 'group', 'aria-label': 'What to do with the trial'});
   let shown = '';
-  const ask = async (verb, button) => {
-    button.disabled = true;
-    trouble.hidden = true;
-    try {
-      onTrial(await send('POST', `/v1/trials/${id}/${verb}`, undefined, {signal}));
-    } catch (error) {
-      if (!signal.aborted) {
-        replace(trouble, error.message);
-        trouble.hidden = false;
-      }
-    }
-    button.disabled = false;
-  };
   box.update = (trial) => {
     const key = `${trial.state} ${trial.requested}`;
     if (key === shown) {
-      return; // a button that is armed stays so
+      return; // a button that has the focus stays
     }
     shown = key;
-    const verbs = VERBS.filter(({verb, states}) => states.includes(trial.state) && trial.requested !== verb);
-    replace(buttons, trial.requested ? h('span', {class: 'muted small'}, `${trial.requested} was asked for`) : null,
-      verbs.map((row) => verbButton(row, ask)));
+    replace(box, trial.requested ? h('span', {class: 'muted small'}, `${trial.requested} was asked for`) : null,
+      VERBS.filter(({verb, states}) => states.includes(trial.state) && trial.requested !== verb).map((row) => verbButton(row, trial, after)));
   };
   return box;
 }

@@ -66,7 +66,7 @@ export function view([id], scope) {
       below.update(trial);
     };
     const again = async () => show(await get(`/v1/trials/${id}`, {signal}));
-    const head = trialHead(job, id, again, signal);
+    const head = trialHead(job, first, again);
     const below = tabBox(id, job, scope);
     show(first);
     replace(box, head, below.element);
