@@ -4,15 +4,13 @@ import {cellText, cellWords} from './matrix.js';
 import {cellStrength, precision, recall} from './matrix_model.js';
 
 const STEPS = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
-/** From this strength on the text needs the colour of the ground. */
-const STRONG = 0.62;
 
 function cell(model, {shown, chosen, onPick}, t, p) {
   const strength = cellStrength(model, shown, t, p);
   const isChosen = chosen?.[0] === t && chosen?.[1] === p;
   return h('td', {role: 'gridcell'}, h('button', {
-    class: `cell ${t === p ? 'right' : 'wrong'}${strength > STRONG ? ' strong' : ''}`,
-    style: {'--strength': `${Math.round(strength * 90)}%`},
+    class: `cell ${t === p ? 'right' : 'wrong'}`,
+    style: {'--strength': strength.toFixed(2)},
     tabindex: -1, title: cellWords(model, t, p), 'aria-label': cellWords(model, t, p),
     'aria-pressed': String(isChosen), 'data-test': 'cell', 'data-true': t, 'data-predicted': p,
     on: {click: () => onPick(t, p)},
