@@ -2,7 +2,7 @@
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
 # usage: run.sh [ROW...]    rows: 1 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM;
 #                           3.5, 3.8s of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration;
-#                           5.1 of the catalogue
+#                           4.4, 4.5 of the page in a browser; 5.1 of the catalogue
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
@@ -48,6 +48,8 @@ row() {
     4.2) make -s "$images" && $py tests/accept/photographs.py imagenet && $py tests/accept/photographs.py demo &&
         $py tests/accept/photographs.py fallback ;;
     3.10) $py tests/accept/grad_cam.py ;;
+    4.4) $py tests/accept/page_runs.py ;;
+    4.5) $py tests/accept/page.py ;;
     3.6) make -s "build/release/$lstm" && $py tests/accept/peer_lstm.py "build/release/$lstm" speed ;;
     3.7) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_lstm.py "build/f64/$lstm" double ;;
     3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
