@@ -5,7 +5,8 @@
  * arrives, so a chunked body has the same cap as one that says its length.
  *
  * An answer can only be queued before the first byte of a body or after the last: a mistake found
- * in between is remembered, the rest is dropped up to a bound, then the connection is cut.
+ * in between is remembered, and the rest is read and dropped, as much as would have been taken.
+ * What is refused before, or exceeds its cap, is dropped up to a bound; then the connection is cut.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -159,6 +160,17 @@ static size_t swallow(struct http_body_state *body, size_t size)
     return body->swallowed > HTTP_SWALLOW_BYTES ? SIZE_MAX : size;
 }
 
+/* What was admitted is read to its end whatever has gone wrong meanwhile: else its sender, who
+ * cannot be answered in the midst of it, would never know why. */
+static size_t drop(struct http_body_state *body, size_t size)
+{
+    if (size > body->cap - body->received) {
+        return swallow(body, size);
+    }
+    body->received += size;
+    return size;
+}
+
 size_t http_body_take(struct http_exchange *ex, const char *data, size_t size, bool *out_full)
 {
     struct http_body_state *body = &ex->body;
@@ -173,7 +185,7 @@ size_t http_body_take(struct http_exchange *ex, const char *data, size_t size, b
         body_fail(ex, SV_ERR_OVERLOADED, "out of memory");
     }
     if (ex->error) {
-        return swallow(body, size);
+        return drop(body, size);
     }
     size_t room = body->capacity - body->used;
     size_t taken = size < room ? size : room;

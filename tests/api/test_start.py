@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 from assay import BINARY
-from conftest import wait_until
+from conftest import CheckedDaemon, wait_until
 
 
 def start(directory, *arguments, **options):
@@ -38,3 +38,22 @@ def test_a_signal_stops_in_order(tmp_path):
             wait_until(lambda: b"database_away" in log.read_bytes())
             process.terminate()
             assert process.wait(60) == 0, (role, log.read_text())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small file system")
+def test_a_full_disk_is_told_after_a_chunked_upload():
+    """Nothing can be answered in the midst of a body of unknown length: it is read to its end, and then 507."""
+    size, piece = 160 << 20, bytes(1 << 20)
+    with CheckedDaemon() as small:
+        spool = small.directory / "data/spool"
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", spool], check=True)
+        try:
+            made = small.post("/v1/datasets", {"name": "large", "layout": "archive", "files": [{"name": "a.zip"}]})
+            url = f"/v1/datasets/{made['id']}/files/a.zip"
+            headers = {"Content-Type": "application/octet-stream"}
+            small.refused("PUT", url, 507, "insufficient_storage", data=(piece for _ in range(size >> 20)), headers=headers)
+            small.refused("PUT", url, 507, "insufficient_storage", data=bytes(8 << 20), headers=headers)
+            assert small.get(f"/v1/datasets/{made['id']}")["files"][0]["received"] == 0
+            assert small.request("PUT", url, data=piece, headers=headers).status_code in (200, 202)
+        finally:
+            subprocess.run(["umount", "-l", spool], check=True)
