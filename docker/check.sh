@@ -2,10 +2,11 @@
 # Checks Dockerfile and compose.yaml without a Docker engine. `lint` needs nothing; `run` (the default is
 # both) needs root and debootstrap: the Dockerfile's steps in chroots, then the services of compose.yaml as
 # plain processes in a network of their own, their health checks, a job, a backup.
-# usage: check.sh [lint|run]
+# usage: check.sh [lint | run [IMAGE]]     IMAGE: where the image's files stay afterwards
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
+keep=${2:-}
 
 unit_check() { # systemd's own opinion, where systemd is: nothing unknown, and not exposed
     command -v systemd-analyze >/dev/null || { echo "no systemd-analyze: assay.service is not checked"; return 0; }
@@ -52,4 +53,6 @@ mount -t proc proc "$work/image/proc"
 mount --bind /dev "$work/image/dev"
 # shellcheck disable=SC2016  # the inner shell fills it in
 unshare --net sh -c 'ip link set lo up && exec docker/image.py compose "$1"' sh "$work/image"
+umount -l "$work/image/proc" "$work/image/dev"
+[ -z "$keep" ] || mv "$work/image" "$keep"
 echo "1 passed, 0 failed"

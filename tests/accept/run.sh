@@ -2,7 +2,7 @@
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
 # usage: run.sh [ROW...]    rows: 1 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM;
 #                           3.5, 3.8s of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration;
-#                           4.4, 4.5 of the page in a browser; 5.1 of the catalogue
+#                           4.4, 4.5 of the page in a browser; 4.6 of backup, restore and docker/; 5.1 of the catalogue
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
@@ -63,6 +63,13 @@ row() {
         make -s build/release/tests/numeric/test_onnx_cases build/release/tests/numeric/test_onnx_lstm && [ -d /usr/share/libonnx-testdata/data ] &&
             counted 3.11 "cases of ONNX" build/release/tests/numeric/test_onnx_cases &&
             counted 3.11 "cases of ONNX for LSTM" build/release/tests/numeric/test_onnx_lstm ;;
+    4.6) # needs root and debootstrap
+        local image
+        image=$(mktemp -d "${TMPDIR:-/tmp}/assay-machine.XXXXXX") && chmod 755 "$image"
+        counted 4.6 "docker/ in chroots" docker/check.sh run "$image/root" && $py tests/accept/backup.py "$image/root"
+        local rc=$?
+        rm -rf --one-file-system "$image"
+        return $rc ;;
     *) echo "no row $1" >&2; return 2 ;;
     esac
 }
