@@ -421,7 +421,7 @@ static void test_a_body_that_the_disk_has_no_room_for(void **state)
  * rest is dropped and the answer comes. */
 static void test_a_disk_that_fills_up(void **state)
 {
-    enum { LIMIT = (1 << 20) + 4711, SIZE = 96 << 20 }; /* more than is dropped of what is refused */
+    enum { LIMIT = (1 << 20) + 4711, SIZE = 96 << 20 }; /* > HTTP_SWALLOW_BYTES */
     const struct test_http *t = *state;
     struct rlimit before;
     unsigned char *bytes = bytes_make(SIZE);
