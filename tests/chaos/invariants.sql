@@ -114,7 +114,16 @@ where (select coalesce(sum(c), 0) from unnest(m.counts) c) <> e.sample_count;
 select 'predictions_count_every_sample' as rule, p.trial_id || ' ' || p.part as subject
 from (select trial_id, part, sum(cardinality(samples)) as n from prediction_chunk group by trial_id, part) p
 join evaluation e using (trial_id, part)
-where p.n <> e.sample_count;
+where p.part <> 'train' and p.n <> e.sample_count;
+
+-- Of the part that trained the mistakes alone: what the matrix has beside its diagonal.
+select 'mistakes_of_training_are_counted' as rule, m.trial_id::text as subject
+from confusion_matrix m
+where m.part = 'train'
+    and (select coalesce(sum(c) filter (where (i - 1) % (cardinality(m.classes) + 1) <> 0), 0)
+        from unnest(m.counts) with ordinality u (c, i))
+    <> (select coalesce(sum(cardinality(p.samples)), 0) from prediction_chunk p
+        where p.trial_id = m.trial_id and p.part = m.part);
 
 select 'predictions_count_every_sequence' as rule, p.trial_id || ' ' || p.part as subject
 from (select trial_id, part, count(*) as n, max(n) as last from sequence_prediction group by trial_id, part) p
@@ -152,7 +161,7 @@ where b.sha256 is null and (
     or exists (select 1 from checkpoint k where k.blob_id = b.id)
     or exists (select 1 from dataset d where d.prepared_blob_id = b.id)
     or exists (select 1 from dataset_file f where f.blob_id = b.id and f.complete)
-    or exists (select 1 from prediction p where p.input_blob_id = b.id));
+    or exists (select 1 from prediction p where b.id in (p.input_blob_id, p.output_blob_id)));
 
 select 'an_import_has_a_lease' as rule, d.id::text as subject from dataset d
 where (d.worker_id is null) <> (d.lease_until is null) or (d.worker_id is not null and d.state <> 'checking');

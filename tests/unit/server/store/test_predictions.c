@@ -101,8 +101,8 @@ static void a_question_is_answered_once(void **state)
     assert_non_null(strstr(import.setup, "image/png"));
     assert_non_null(strstr(import.setup, "height"));
     int64_t revision = read_back(&world, made.id).revision;
-    assert_ok(f, store_prediction_ready(f->store, &import.claim, "{\"last\": 3}", &f->err));
-    assert_status(f, store_prediction_ready(f->store, &import.claim, "{}", &f->err),
+    assert_ok(f, store_prediction_ready(f->store, &import.claim, "{\"last\": 3}", NULL, &f->err));
+    assert_status(f, store_prediction_ready(f->store, &import.claim, "{}", NULL, &f->err),
                   SV_ERR_WRONG_STATE);
     struct store_posted found = read_back(&world, made.id);
     assert_string_equal(found.state, "ready");
@@ -131,6 +131,54 @@ static void a_crash_is_tried_again_and_then_told(void **state)
     store_world_close(&world.w);
 }
 
+/* The report of a refusal says its code; one that crashed has none. */
+static void a_refusal_says_its_code(void **state)
+{
+    struct world world;
+    struct store_claimed_import import;
+    open_world(&world, *state, true);
+    struct store_fixture *f = &world.w.f;
+    struct store_created made = ask(&world);
+    assert_true(claim(&world, STORE_QUEUE_PREDICTIONS, &import));
+    assert_ok(f, store_import_refused(f->store, &import.claim, "it is no picture",
+                                      "{\"code\": \"invalid_picture\"}", &f->err));
+    struct store_posted found = read_back(&world, made.id);
+    assert_string_equal(found.state, "refused");
+    assert_string_equal(found.error_text, "it is no picture");
+    assert_string_equal(found.report, "{\"code\": \"invalid_picture\"}");
+    store_world_close(&world.w);
+}
+
+static void an_explanation_keeps_its_options_and_its_file(void **state)
+{
+    static const struct store_housekeeping limits = {0, 3600, 100000, 86400};
+    struct world world;
+    struct store_created made;
+    struct store_claimed_import import;
+    struct store_housekept done;
+    open_world(&world, *state, true);
+    struct store_fixture *f = &world.w.f;
+    struct store_posted_new posted = {.trial_id = world.trial.claim.trial_id,
+                                      .media_type = "image/png",
+                                      .blob_id = world.input.id,
+                                      .explain = "{\"class\": \"rose\"}"};
+    struct store_blob maps = write_blob(f, "maps");
+    assert_ok(f, store_prediction_create(f->store, &f->scope, &posted, NULL, &made, &f->err));
+    assert_true(read_back(&world, made.id).explains);
+    assert_false(read_back(&world, ask(&world).id).explains);
+    assert_true(claim(&world, STORE_QUEUE_PREDICTIONS, &import));
+    assert_non_null(strstr(import.setup, "rose"));
+    assert_ok(f, store_prediction_ready(f->store, &import.claim, "{}", maps.id, &f->err));
+    assert_string_equal(read_back(&world, made.id).output_blob_id, maps.id);
+    assert_ok(f, store_housekeep(f->store, &limits, &done, &f->err));
+    assert_int_equal(done.blobs, 0);
+    test_sql(f->conninfo, "update prediction set created_at = now() - interval '25 hours'");
+    assert_ok(f, store_housekeep(f->store, &limits, &done, &f->err));
+    assert_ok(f, store_housekeep(f->store, &limits, &done, &f->err));
+    assert_int_equal(done.blobs, 2); /* what was asked about, and the maps */
+    store_world_close(&world.w);
+}
+
 static void a_lost_lease_is_reaped(void **state)
 {
     struct world world;
@@ -144,7 +192,7 @@ static void a_lost_lease_is_reaped(void **state)
     test_sql(f->conninfo, "update prediction set lease_until = now() - interval '1 s'");
     assert_ok(f, store_reap(f->store, &reaped, &f->err));
     assert_int_equal(reaped, 1);
-    assert_status(f, store_prediction_ready(f->store, &import.claim, "{}", &f->err),
+    assert_status(f, store_prediction_ready(f->store, &import.claim, "{}", NULL, &f->err),
                   SV_ERR_WRONG_STATE);
     assert_string_equal(read_back(&world, made.id).state, "checking");
     store_world_close(&world.w);
@@ -236,6 +284,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_question_is_answered_once),
         cmocka_unit_test(a_crash_is_tried_again_and_then_told),
+        cmocka_unit_test(a_refusal_says_its_code),
+        cmocka_unit_test(an_explanation_keeps_its_options_and_its_file),
         cmocka_unit_test(a_lost_lease_is_reaped),
         cmocka_unit_test(a_trial_without_a_network_gives_none),
         cmocka_unit_test(others_see_nothing_of_it),
