@@ -23,6 +23,7 @@ extern const struct nn_layer_kind nn_kind_flatten;
 extern const struct nn_layer_kind nn_kind_fully_connected;
 extern const struct nn_layer_kind nn_kind_dropout;
 extern const struct nn_layer_kind nn_kind_concatenation;
+extern const struct nn_layer_kind nn_kind_channel_padding;
 extern const struct nn_layer_kind nn_kind_addition;
 extern const struct nn_layer_kind nn_kind_softmax;
 
@@ -45,6 +46,7 @@ extern const struct nn_operator nn_op_fully_connected;
 extern const struct nn_operator nn_op_fully_connected_relu;
 extern const struct nn_operator nn_op_dropout;
 extern const struct nn_operator nn_op_concatenation;
+extern const struct nn_operator nn_op_channel_padding;
 extern const struct nn_operator nn_op_addition;
 extern const struct nn_operator nn_op_addition_relu;
 extern const struct nn_operator nn_op_softmax;

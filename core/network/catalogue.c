@@ -11,6 +11,8 @@
 /* clang-format off */
 /* One row a file of templates/, in order of its name; a test compares the two. */
 static const char *const NAMES[] = {
+    "convnet_1d",
+    "convnet_2d",
     "efficientnet_lite0",
     "googlenet",
     "googlenet_lrn",
@@ -21,6 +23,8 @@ static const char *const NAMES[] = {
     "mobilenet_v2",
     "resnet18",
     "resnet50",
+    "resnet_1d",
+    "resnet_2d",
     "simple_cnn",
     "squeezenet1_0",
     "squeezenet1_1",

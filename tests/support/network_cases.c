@@ -159,6 +159,12 @@ const struct test_network_case test_network_cases[] = {
      "{'name': 'a', 'kind': 'fully_connected', 'outputs': 4},"
      "{'name': 'b', 'kind': 'global_average_pool'}, {'name': 'j', 'kind': 'concatenation'}," FC,
      "['in', 'a'], ['in', 'b'], ['a', 'j'], ['b', 'j'], ['j', 'fc']", NULL, false},
+    {"channel_padding of a shortcut", IMAGE(3, 3, 2),
+     "{'name': 'a', 'kind': 'convolution', 'filters': 5, 'kernel': 3, 'padding': 1},"
+     "{'name': 'p', 'kind': 'channel_padding', 'before': 1, 'after': 2},"
+     "{'name': 's', 'kind': 'addition'}, {'name': 'b', 'kind': 'convolution', 'filters': 2,"
+     " 'kernel': 1}," FC,
+     "['in', 'b'], ['b', 'a'], ['b', 'p'], ['a', 's'], ['p', 's'], ['s', 'fc']", NULL, false},
     {"addition with a shortcut", IMAGE(3, 3, 2),
      "{'name': 'a', 'kind': 'convolution', 'filters': 2, 'kernel': 3, 'padding': 1},"
      "{'name': 'n', 'kind': 'batch_norm'}, {'name': 's', 'kind': 'addition'}," FC,

@@ -533,6 +533,27 @@ static void a_variant_changes_what_hangs_on_it(void **state)
     }
 }
 
+/* Of the paper on residual shrinkage, for signals of 2048 numbers in eight classes. */
+static void networks_of_the_shrinkage_paper_have_its_sizes(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t height;
+        double learnables;
+    } ROWS[] = {{"convnet_1d", 1, 8416}, {"resnet_1d", 1, 8416}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const struct nn_network_bind bind = {
+            .height = ROWS[i].height, .width = 2048, .channels = 1, .classes = 8};
+        json_t *spec = json_pack("{s:s}", "name", ROWS[i].name);
+        json_t *report = report_of(spec, &bind);
+        assert_true(number(report, "totals.learnables") == ROWS[i].learnables);
+        assert_int_equal(json_array_size(json_object_get(report, "issues")), 0);
+        json_decref(report);
+        json_decref(spec);
+    }
+}
+
 /* The same with the branches that only training has. */
 static void auxiliary_heads_have_torchvisions_sizes(void **state)
 {
@@ -684,6 +705,7 @@ int main(void)
         cmocka_unit_test(image_networks_have_torchvisions_sizes),
         cmocka_unit_test(a_variant_changes_what_hangs_on_it),
         cmocka_unit_test(auxiliary_heads_have_torchvisions_sizes),
+        cmocka_unit_test(networks_of_the_shrinkage_paper_have_its_sizes),
         cmocka_unit_test(what_is_frozen),
         cmocka_unit_test(hidden_sizes_become_layers),
         cmocka_unit_test(sequences_can_be_described_in_full),
