@@ -6,6 +6,7 @@ import {count, duration, metricName, number, time} from '../../format.js';
 import {badge} from '../../parts/badge.js';
 import {editable, editableLabels} from '../../parts/edit.js';
 import {progress} from '../../parts/progress.js';
+import {definition} from './definition.js';
 import {jobVerbs} from './verbs.js';
 
 function figure(what, much, name) {
@@ -62,7 +63,8 @@ export function jobHead(job, after) {
   const element = h('div', {class: 'stack'},
     h('p', {class: 'crumbs'}, crumbs(job)),
     h('div', {class: 'job-head'}, h('div', {class: 'stack'}, h('h1', {}, name), about(job)), verbs),
-    row, h('div', {class: 'job-about'}, h('span', {class: 'muted'}, 'Labels'), labels, h('span', {class: 'muted'}, 'Notes'), notes));
+    row, h('div', {class: 'job-about'}, h('span', {class: 'muted'}, 'Labels'), labels, h('span', {class: 'muted'}, 'Notes'), notes),
+    definition(job));
   element.update = (now) => {
     name.update(now.name);
     labels.update(now.labels);
