@@ -97,11 +97,13 @@ static const char SEQUENCES[] =
     " case when $4::bigint < 0 then '{}' else p.targets end, case when $4 < 0 then '{}' else"
     " p.predicted end from sequence_prediction p where p.trial_id = $1 and p.part = $2 and p.n >"
     " $3 and ($4 < 0 or p.sample = $4) order by p.n limit $5";
+/* The page is found before its arrays are opened. */
 static const char SEQUENCES_WORST_FIRST[] =
     "select p.n, p.worst_error::text," SEQUENCE_COLUMNS
-    " '{}'::real[], '{}'::real[] from sequence_prediction p where p.trial_id = $1 and p.part = $2"
-    " and ($4::text is null or p.worst_error < $4::double precision or (p.worst_error ="
-    " $4::double precision and p.n > $3)) order by p.worst_error desc, p.n limit $5";
+    " '{}'::real[], '{}'::real[] from (select trial_id, part, n from sequence_prediction where"
+    " trial_id = $1 and part = $2 and ($4::text is null or worst_error < $4::double precision or"
+    " (worst_error = $4::double precision and n > $3)) order by worst_error desc, n limit $5) found"
+    " join sequence_prediction p using (trial_id, part, n) order by p.worst_error desc, p.n";
 
 enum sv_status store_sequence_predictions_list(struct store *store, const struct store_scope *scope,
                                                const char *trial_id,
@@ -159,28 +161,28 @@ static void read_spread(struct sql_reader *r, void *row)
 }
 
 /* Places are counted over all sequences, so that every k-th step is one of the points whatever the
- * lengths; every step goes into the bins. Equal errors share the first bin. */
+ * lengths; every step goes into the bins. Equal errors share the first bin. Steps are read twice
+ * rather than kept: there may be millions. */
 static const char SPREAD[] =
     "with sequences as materialized (select n, sample, length, targets, predicted,"
     " (sum(cardinality(targets)) over (order by n) - cardinality(targets))::bigint as before"
-    " from sequence_prediction where trial_id = $1 and part = $2),"
-    " stride as (select greatest(1, ceil(sum(cardinality(targets))::numeric / $3::bigint))::bigint"
-    " as k from sequences),"
-    " steps as materialized (select s.sample, s.before + u.k - 1 as place, case when"
-    " cardinality(s.targets) = 1 then s.length else u.k end as step, u.t, u.p,"
-    " u.p::double precision - u.t::double precision as e from sequences s, unnest(s.targets,"
-    " s.predicted) with ordinality as u (t, p, k)),"
-    " finite as (select e from steps where abs(e) < 'Infinity'),"
-    " range as (select min(e) as low, max(e) as high from finite),"
-    " bins as (select case when r.high > r.low then least(width_bucket(f.e, r.low, r.high,"
-    " $4::integer), $4) else 1 end as bin, count(*) as n from finite f, range r group by 1),"
-    " points as (select s.* from steps s, stride where s.place % stride.k = 0)"
-    " select (select count(*) from sequences), (select count(*) from steps),"
-    " (select count(*) from steps where not abs(e) < 'Infinity'), (select low from range),"
-    " (select high from range), array(select coalesce(b.n, 0) from generate_series(1, $4) g left"
-    " join bins b on b.bin = g order by g), array(select sample from points order by place),"
-    " array(select step from points order by place), array(select t from points order by place),"
-    " array(select p from points order by place)";
+    " from sequence_prediction where trial_id = $1 and part = $2), stride as materialized"
+    " (select greatest(1, ceil(sum(cardinality(targets))::numeric / $3::bigint))::bigint as k"
+    " from sequences), steps as not materialized (select u.p::double precision - u.t::double"
+    " precision as e from sequences s, unnest(s.targets, s.predicted) as u (t, p)), range as"
+    " materialized (select count(*) as n, count(*) filter (where not abs(e) < 'Infinity') as"
+    " not_finite, min(e) filter (where abs(e) < 'Infinity') as low, max(e) filter (where abs(e)"
+    " < 'Infinity') as high from steps), bins as (select case when r.high > r.low then"
+    " least(width_bucket(s.e, r.low, r.high, $4::integer), $4) else 1 end as bin, count(*) as n"
+    " from steps s, range r where abs(s.e) < 'Infinity' group by 1), points as materialized"
+    " (select s.sample, s.before + i as place, case when cardinality(s.targets) = 1 then"
+    " s.length else i end as step, s.targets[i::integer] as t, s.predicted[i::integer] as p from"
+    " sequences s, stride, generate_series(1 + (stride.k - s.before % stride.k) % stride.k,"
+    " cardinality(s.targets)::bigint, stride.k) as i) select (select count(*) from sequences),"
+    " r.n, r.not_finite, r.low, r.high, array(select coalesce(b.n, 0) from generate_series(1,"
+    " $4) g left join bins b on b.bin = g order by g), array(select sample from points order by"
+    " place), array(select step from points order by place), array(select t from points order by"
+    " place), array(select p from points order by place) from range r";
 
 enum sv_status store_error_spread_get(struct store *store, const struct store_scope *scope,
                                       const char *trial_id, const char *part, int64_t points,
