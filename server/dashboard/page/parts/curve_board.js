@@ -45,6 +45,11 @@ function remark(shown, isLog) {
   ].filter(Boolean).join(' ');
 }
 
+/** Curves without a positive value have no logarithmic scale: they stay on the linear one. */
+function hasPositive(series) {
+  return series.some(({curve}) => curve.values.some((value) => value > 0 && value < Infinity));
+}
+
 /** A card: heading, chart, legend, remark. */
 function panelOf(title, state, outer, onRange) {
   const stop = new AbortController();
@@ -65,8 +70,10 @@ function panelOf(title, state, outer, onRange) {
     wait.hidden = shown.length > 0;
     replace(wait, state.range ? 'There is no point in these steps.' : 'There is no point yet.');
     chart.parentElement.hidden = shown.length === 0;
-    chart.update(shown, {isLog: state.isLog, smoothing: state.smoothing, range: state.range, hidden});
-    const text = remark(shown.filter(({key}) => !hidden.has(key)), state.isLog);
+    const seen = shown.filter(({key}) => !hidden.has(key));
+    const isLog = state.isLog && hasPositive(seen);
+    chart.update(shown, {isLog, smoothing: state.smoothing, range: state.range, hidden});
+    const text = remark(seen, isLog);
     note.hidden = text === '';
     replace(note, text);
   };
