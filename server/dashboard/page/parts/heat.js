@@ -10,16 +10,22 @@ function colour(value) {
   return STOPS[low].map((from, i) => from + (STOPS[low + 1][i] - from) * (at - low));
 }
 
-/** The service draws a map so that its brightness is the value; here that becomes colour and cover. */
+/**
+ * The service draws a map so that its brightness is the value; here that becomes colour and cover.
+ * @returns {boolean} whether the map has anything above 0
+ */
 function recolour({data}) {
+  let most = 0;
   for (let i = 0; i < data.length; i += 4) {
     const value = (0.3 * data[i] + 0.59 * data[i + 1] + 0.11 * data[i + 2]) / 255;
+    most = Math.max(most, value);
     const [red, green, blue] = colour(Math.min(1, value));
     data[i] = red;
     data[i + 1] = green;
     data[i + 2] = blue;
     data[i + 3] = 255 * Math.min(1, value ** 0.75 * 1.15);
   }
+  return most > 0;
 }
 
 async function draw(canvas, path, signal) {
@@ -29,21 +35,23 @@ async function draw(canvas, path, signal) {
   const pen = canvas.getContext('2d');
   pen.drawImage(bitmap, 0, 0);
   const pixels = pen.getImageData(0, 0, canvas.width, canvas.height);
-  recolour(pixels);
+  const any = recolour(pixels);
   pen.putImageData(pixels, 0, 0);
   canvas.dataset.drawn = 'true';
+  return any;
 }
 
 /**
  * A map over its picture.
  * @param {HTMLElement} under the picture
  * @param {string} path of the map, e.g. "/v1/explanations/ID/0"
- * @param {{signal: AbortSignal, label: string, onError: function(Error)}} options
+ * @param {{signal: AbortSignal, label: string, onEmpty: function(), onError: function(Error)}} options
+ *   onEmpty: nothing of the picture speaks for the class
  * @returns {{element: HTMLElement, cover: function(number)}} cover: how much of the map is seen, from 0 to 1
  */
-export function heat(under, path, {signal, label, onError}) {
+export function heat(under, path, {signal, label, onEmpty, onError}) {
   const canvas = h('canvas', {class: 'heat', role: 'img', 'aria-label': label, 'data-test': 'heat'});
-  draw(canvas, path, signal).catch((error) => signal.aborted || onError(error));
+  draw(canvas, path, signal).then((any) => any || onEmpty()).catch((error) => signal.aborted || onError(error));
   return {
     element: h('div', {class: 'heat-box'}, under, canvas),
     cover: (share) => {

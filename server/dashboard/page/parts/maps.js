@@ -3,7 +3,7 @@ import {failure} from './failure.js';
 import {coverSlider, heat} from './heat.js';
 
 function mapWords({class: name, predicted, true: truth}) {
-  return name === truth && name !== predicted ? `speaks for ${name}, which it is` : `speaks for ${name}`;
+  return name === truth && name !== predicted ? `${name}, which it is` : name;
 }
 
 /**
@@ -17,9 +17,11 @@ export function mapsOf(rows, make, signal) {
   const box = h('div', {class: 'maps', 'data-test': 'maps'});
   const onError = (error) => replace(box, failure(error));
   const covers = rows.map((row) => {
-    const words = mapWords(row);
-    const {element, cover} = heat(make(), row.path, {signal, onError, label: `Grad-CAM: what ${words}`});
-    box.append(h('figure', {}, element, h('figcaption', {class: 'small'}, words)));
+    const words = `speaks for ${mapWords(row)}`;
+    const caption = h('figcaption', {class: 'small'}, words);
+    const onEmpty = () => replace(caption, `Nothing in the picture speaks for ${mapWords(row)}.`);
+    const {element, cover} = heat(make(), row.path, {signal, onEmpty, onError, label: `Grad-CAM: what ${words}`});
+    box.append(h('figure', {}, element, caption));
     return cover;
   });
   return h('div', {class: 'stack'}, box, coverSlider((share) => covers.forEach((cover) => cover(share))));
