@@ -29,7 +29,7 @@ class Machine(assay.Daemon):
                 f'{mounts} && exec chroot --userspec=assay {self.image} "$@"', "sh", *command]
 
     def environment(self):
-        return {"PATH": "/usr/local/bin:/usr/bin:/bin", **self.options}
+        return {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", **self.options}
 
     def run(self, *command):
         return subprocess.run(self.inside(*command), env=self.environment(), capture_output=True, text=True, timeout=600)
@@ -102,6 +102,7 @@ def main(image):
     with assay.Daemon(ASSAY_POLL_SECONDS="1", ASSAY_CHECKPOINT_STORE_SECONDS="1") as source:
         target = Machine(image)
         path = target.image / "tmp/history.backup"
+        path.unlink(missing_ok=True)
         kept, job, trial = save(source, path)
         shutil.chown(path, int(subprocess.run(["chroot", image, "id", "-u", "assay"], check=True, capture_output=True,
                                               text=True).stdout))
