@@ -175,14 +175,15 @@ static void same_padding(size_t size, size_t kernel, size_t stride, size_t *befo
     *after = total - *before;
 }
 
-/* Number of windows; 0 when none fits. With ceil, one more may hang over the end, as long as it
- * begins on the image or the padding before it (torch's rule). */
+/* Number of windows; 0 when none fits. With ceil, one more (or the only one) may hang over the end
+ * by less than a stride, as long as it begins on the image or the padding before it (torch's rule).
+ */
 static size_t window_count(size_t size, size_t kernel, size_t stride, const size_t pad[2],
                            bool ceil)
 {
     size_t padded = size + pad[0] + pad[1];
     if (kernel > padded) {
-        return 0;
+        return ceil && kernel - padded < stride ? 1 : 0;
     }
     size_t count = (padded - kernel) / stride + 1;
     bool rest = (padded - kernel) % stride != 0;

@@ -58,7 +58,7 @@ json_t *nn_template_load(const char *name)
 
 json_t *nn_catalogue_get(const char *name)
 {
-    static const char *const PARTS[] = {"derived", "blocks", "layers", "connections"};
+    static const char *const PARTS[] = {"blocks", "layers", "connections"};
     json_t *json = nn_template_load(name);
     json_t *description = json ? json_object() : NULL;
     bool fine = description != NULL;

@@ -1,0 +1,37 @@
+"""Networks of the catalogue, and descriptions with blocks, trained through the front door."""
+import assay
+
+BLOCKS = {
+    "parameters": {"depth": 2},
+    "blocks": {"unit": {"parameters": {"filters": None, "stride": 1}, "layers": [
+        {"name": "conv", "kind": "convolution", "filters": "$filters", "kernel": 3, "stride": "$stride", "padding": 1},
+        {"name": "bn", "kind": "batch_norm"}, {"kind": "relu"}]}},
+    "layers": [
+        {"name": "in", "kind": "image_input"}, {"name": "stem", "block": "unit", "filters": 4, "stride": 2},
+        {"for_each": "$depth", "layers": [{"name": "unit$index", "block": "unit", "filters": 4}]},
+        {"name": "sum", "kind": "addition", "inputs": ["unit2", "stem"]},
+        {"name": "fc", "kind": "fully_connected"}, {"name": "softmax", "kind": "softmax"}]}
+NETWORKS = [{"name": "googlenet", "size": 0, "auxiliary_heads": True}, {"name": "resnet18", "size": 0},
+            {"name": "resnet_2d"}, BLOCKS]
+
+
+def test_a_step_of_each(daemon):
+    """One step over 12 pictures of 16 x 16 in colour, with branches that only training has."""
+    made = daemon.create_dataset(assay.blobs_idx(12, 6, side=16), "idx", name="small", channels=3)
+    assert made["state"] == "ready", made
+    job = daemon.submit({"kind": "solver_comparison", "dataset": made["id"], "split": {"train": 1},
+                         "training": {"epochs": 1, "batch_size": 12, "solver": "sgdm"},
+                         "search": {"strategy": "grid", "parameters": {"network": NETWORKS}}})
+    trials = [daemon.get(f"/v1/trials/{t['id']}") for t in daemon.wait_job(job["id"])]
+    assert [t["state"] for t in trials] == ["completed"] * 4, [t.get("error") for t in trials]
+    layers = {row["name"]: row for row in trials[3]["resolved"]["network"]["layers"]}
+    assert list(layers) == ["in", "stem.conv", "stem.bn", "stem", "unit1.conv", "unit1.bn", "unit1", "unit2.conv", "unit2.bn",
+                            "unit2", "sum", "fc", "softmax"]
+    assert "auxiliary_loss" in {row["kind"] for row in trials[0]["resolved"]["network"]["layers"]}
+
+
+def test_what_is_wrong_with_a_block_is_said_where_it_stands(daemon):
+    wrong = {**BLOCKS, "layers": BLOCKS["layers"][:1] + [{"name": "u", "block": "unti"}] + BLOCKS["layers"][4:]}
+    report = daemon.post("/v1/networks/analyze", {"network": wrong})
+    pointers = {issue["pointer"] for issue in report["issues"]}
+    assert not report["valid"] and any(p.endswith("/layers/1/block") for p in pointers), report["issues"]
