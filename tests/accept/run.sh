@@ -53,11 +53,10 @@ row() {
     3.6) make -s "build/release/$lstm" && $py tests/accept/peer_lstm.py "build/release/$lstm" speed ;;
     3.7) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_lstm.py "build/f64/$lstm" double ;;
     3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
-    5.1) make -s "$images" && make -s MODE=f64 build/f64/tests/accept/image_driver &&
+    5.1) # gradients in double: in float one value rounded to the other side of a ReLU moves them by more than any bound
+        make -s "$images" && make -s MODE=f64 build/f64/tests/accept/image_driver &&
         $py tests/accept/peer_image_networks.py "$images" random --networks resnet18,resnet50,googlenet,inception_v3 &&
         $py tests/accept/peer_image_networks.py build/f64/tests/accept/image_driver learn --double --batch 3 --steps 5 \
-            --networks resnet18,resnet50,googlenet,inception_v3 &&
-        $py tests/accept/peer_image_networks.py "$images" learn --batch 8 --steps 5 \
             --networks resnet18,resnet50,googlenet,inception_v3 ;;
     3.11) # needs Debian's libonnx-testdata
         make -s build/release/tests/numeric/test_onnx_cases build/release/tests/numeric/test_onnx_lstm && [ -d /usr/share/libonnx-testdata/data ] &&
