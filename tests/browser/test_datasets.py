@@ -91,8 +91,8 @@ def test_a_new_set_from_an_archive(page, daemon, tmp_path):
     made = daemon.get("/v1/datasets", params={"search": name})["items"][0]
     assert made["state"] == "ready" and made["counts"]["train"] == 14
     page.click(of("dataset-delete"))
-    page.shown(of("confirm"), name)
-    page.script("document.querySelector(arguments[0]).focus()", of("confirm-yes"))
+    page.shown(of("ask"), name)
+    page.script("document.querySelector(arguments[0]).focus()", of("ask-yes"))
     page.keys(Keys.ENTER)
     page.until(lambda: page.script("return location.hash") == "#/datasets", "the list")
     assert daemon.get("/v1/datasets", params={"search": name})["items"] == []
