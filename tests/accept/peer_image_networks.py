@@ -194,7 +194,8 @@ def model_of(name):
     """torchvision's network, or ours where it has none."""
     if name == "efficientnet_lite0":
         return efficientnet_lite0(CLASSES)
-    return getattr(torchvision.models, name)(num_classes=CLASSES)
+    options = {"aux_logits": False, "init_weights": True} if name in AUXILIARY else {}
+    return getattr(torchvision.models, name)(num_classes=CLASSES, **options)
 
 
 def random_model(name):
