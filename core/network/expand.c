@@ -42,11 +42,15 @@ static void expand_layer(struct nn_expansion *x, struct nn_scope *scope, const j
                                          : json_incref((json_t *)(uintptr_t)item);
     const char *key;
     json_t *value;
+    bool goes_on =
+        nn_expand_steps(x, json_is_object(item) ? 0 : nn_expand_weight("", item), pointer);
     json_object_foreach((json_t *)(uintptr_t)item, key, value)
     {
-        if (layer && strcmp(key, "if") != 0 && strcmp(key, "inputs") != 0) {
+        if (goes_on && strcmp(key, "if") != 0 && strcmp(key, "inputs") != 0) {
             json_t *filled = nn_expand_member(x, scope, item, key, pointer);
-            nn_expand_kept(x, json_object_set_new(layer, key, filled));
+            goes_on = nn_expand_steps(x, nn_expand_weight(key, filled), pointer);
+            nn_expand_kept(x, goes_on ? json_object_set(layer, key, filled) : 0);
+            json_decref(filled);
         }
     }
     json_t *name = json_incref(json_object_get(layer, "name"));
@@ -74,14 +78,16 @@ static bool is_argument(const char *key)
 static json_t *arguments(struct nn_expansion *x, const struct nn_scope *scope, const json_t *item,
                          const json_t *parameters, const char *pointer)
 {
-    json_t *out =
-        nn_expand_made(x, parameters ? json_copy((json_t *)(uintptr_t)parameters) : json_object());
+    json_t *out = nn_expand_copy(x, parameters, pointer);
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)item, key, value)
     {
         char place[POINTER_SIZE], mend[MEND_SIZE];
-        if (!is_argument(key) || !out) {
+        if (!nn_expand_step(x, pointer)) {
+            break;
+        }
+        if (!is_argument(key)) {
             continue;
         }
         if (!json_object_get(parameters, key)) {
@@ -183,7 +189,7 @@ static void expand_group(struct nn_expansion *x, struct nn_scope *scope, const j
     }
     json_t *list = nn_expand_member(x, scope, group, "for_each", pointer);
     bool fine = repetitions(x, group, list, pointer, &count);
-    json_t *inner = nn_expand_made(x, json_copy((json_t *)(uintptr_t)outer));
+    json_t *inner = nn_expand_copy(x, outer, pointer);
     scope->values = inner;
     for (size_t i = 0; fine && i < count && nn_expand_step(x, pointer); i++) {
         json_t *number = json_integer((json_int_t)i + 1);

@@ -35,8 +35,16 @@ struct nn_scope {
 json_t *nn_expand_made(struct nn_expansion *x, json_t *json);
 /* Likewise what jansson says of a change: not 0 only when out of memory. */
 void nn_expand_kept(struct nn_expansion *x, int status);
-/* Counts an item, and says once when they are too many. False: it is over. */
+/* Counts an item, or some, and says once when they are too many. False: it is over. */
 bool nn_expand_step(struct nn_expansion *x, const char *pointer);
+bool nn_expand_steps(struct nn_expansion *x, size_t count, const char *pointer);
+/* What a member counts that is written down: its values, long texts for several. */
+size_t nn_expand_weight(const char *key, const json_t *value);
+/* A copy of an object or of NULL, and a list made longer; each member counts. When it is over the
+ * copy is empty and the list stays. */
+json_t *nn_expand_copy(struct nn_expansion *x, const json_t *object, const char *pointer);
+void nn_expand_extend(struct nn_expansion *x, json_t *names, const json_t *more,
+                      const char *pointer);
 /* "did you mean ...", or `begin` and the names themselves, of an object's keys. */
 void nn_expand_mend(const json_t *object, const char *name, const char *begin, char out[MEND_SIZE]);
 /* The value with its variables filled in, new reference: null after an issue, NULL when out of

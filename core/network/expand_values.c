@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_SIZE = 256, STEPS_MAX = 1 << 14 };
+enum { TEXT_SIZE = 256, STEPS_MAX = 1 << 16 };
 
 /* NULL only when out of memory, which is then known. */
 json_t *nn_expand_made(struct nn_expansion *x, json_t *json)
@@ -26,12 +26,46 @@ static bool stopped(const struct nn_expansion *x)
     return x->issues->out_of_memory || x->issues->errors >= NN_ISSUES_MAX || x->steps > STEPS_MAX;
 }
 
-bool nn_expand_step(struct nn_expansion *x, const char *pointer)
+bool nn_expand_steps(struct nn_expansion *x, size_t count, const char *pointer)
 {
-    if (!stopped(x) && ++x->steps > STEPS_MAX) {
+    if (!stopped(x) && (x->steps += count) > STEPS_MAX) {
         nn_issue(x->issues, NULL, pointer, "repeat less", "the network has too many layers");
     }
     return !stopped(x);
+}
+
+bool nn_expand_step(struct nn_expansion *x, const char *pointer)
+{
+    return nn_expand_steps(x, 1, pointer);
+}
+
+json_t *nn_expand_copy(struct nn_expansion *x, const json_t *object, const char *pointer)
+{
+    bool goes_on = object && nn_expand_steps(x, json_object_size(object), pointer);
+    return nn_expand_made(x, goes_on ? json_copy((json_t *)(uintptr_t)object) : json_object());
+}
+
+void nn_expand_extend(struct nn_expansion *x, json_t *names, const json_t *more,
+                      const char *pointer)
+{
+    if (names && more && nn_expand_steps(x, json_array_size(more), pointer)) {
+        nn_expand_kept(x, json_array_extend(names, (json_t *)(uintptr_t)more));
+    }
+}
+
+size_t nn_expand_weight(const char *key, const json_t *value)
+{
+    size_t i, weight = 1 + (strlen(key) + json_string_length(value)) / TEXT_SIZE;
+    json_t *part;
+    json_array_foreach(value, i, part)
+    {
+        weight += nn_expand_weight("", part);
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, key, part)
+    {
+        weight += nn_expand_weight(key, part);
+    }
+    return weight;
 }
 
 /* ---- values ---- */
@@ -88,7 +122,7 @@ static bool append_value(struct nn_expansion *x, const json_t *value, const char
         return false;
     }
     size_t left = TEXT_SIZE - *used;
-    int n = json_is_string(value) ? snprintf(out + *used, left, "%s", json_string_value(value))
+    int n = json_is_string(value) ? snprintf(out + *used, left, "%.255s", json_string_value(value))
                                   : snprintf(out + *used, left, "%.15g", json_number_value(value));
     *used += n > 0 && (size_t)n < left ? (size_t)n : left - 1;
     return true;
@@ -118,12 +152,19 @@ static json_t *fill_text(struct nn_expansion *x, const json_t *values, const cha
     return nn_expand_made(x, json_stringn(out, used));
 }
 
+/* Longer texts are no names: they are never searched, however often they are repeated. */
+static bool has_variables(const json_t *json)
+{
+    return json_is_string(json) && json_string_length(json) < TEXT_SIZE &&
+           strchr(json_string_value(json), '$');
+}
+
 /* The value with its variables filled in. Null after an issue, NULL when out of memory. */
 json_t *nn_expand_fill(struct nn_expansion *x, const json_t *values, const json_t *json,
                        const char *pointer)
 {
     json_t *out = (json_t *)(uintptr_t)json;
-    if (json_is_string(json) && strchr(json_string_value(json), '$')) {
+    if (has_variables(json)) {
         return fill_text(x, values, json_string_value(json), pointer);
     }
     if (!json_is_array(json)) {

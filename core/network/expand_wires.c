@@ -13,14 +13,14 @@ static void resolve_name(struct nn_expansion *x, const struct nn_scope *scope, c
     char mend[MEND_SIZE];
     const char *name = json_string_value(input);
     if (name && strcmp(name, "$input") == 0 && scope->inputs) {
-        nn_expand_kept(x, json_array_extend(out, (json_t *)(uintptr_t)scope->inputs));
+        nn_expand_extend(x, out, scope->inputs, pointer);
         return;
     }
     json_t *filled = nn_expand_fill(x, scope->values, input, pointer);
     name = json_string_value(filled);
     json_t *names = name ? json_object_get(scope->outputs, name) : NULL;
     if (names) {
-        nn_expand_kept(x, json_array_extend(out, names));
+        nn_expand_extend(x, out, names, pointer);
     } else if (!json_is_null(filled)) {
         nn_expand_mend(scope->outputs, name ? name : "", "name one that stands before it:", mend);
         nn_issue(x->issues, NULL, pointer, mend, "its input \"%.64s\" does not stand before it",
@@ -38,10 +38,7 @@ json_t *nn_expand_resolve(struct nn_expansion *x, const struct nn_scope *scope, 
     const json_t *inputs = json_object_get(item, "inputs");
     jx_pointer_key(pointer, "inputs", place, sizeof place);
     if (!inputs) {
-        const json_t *before = scope->last ? scope->last : scope->inputs;
-        if (out && before) {
-            nn_expand_kept(x, json_array_extend(out, (json_t *)(uintptr_t)before));
-        }
+        nn_expand_extend(x, out, scope->last ? scope->last : scope->inputs, pointer);
         return out;
     }
     x->wired = true;
@@ -60,31 +57,25 @@ json_t *nn_expand_resolve(struct nn_expansion *x, const struct nn_scope *scope, 
     return out;
 }
 
-static bool is_twice(const json_t *names, size_t i)
-{
-    for (size_t k = 0; k < i; k++) {
-        if (json_equal(json_array_get(names, k), json_array_get(names, i))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Connects the layer `whole` to what it takes. */
 void nn_expand_connect(struct nn_expansion *x, const struct nn_scope *scope, const json_t *item,
                        const char *pointer, const char *whole)
 {
     json_t *names = nn_expand_resolve(x, scope, item, pointer);
+    json_t *known = nn_expand_made(x, json_object());
     for (size_t i = 0; i < json_array_size(names) && nn_expand_step(x, pointer); i++) {
-        if (is_twice(names, i)) {
+        json_t *from = json_array_get(names, i);
+        const char *name = json_string_value(from);
+        if (json_object_get(known, name)) {
             nn_issue(x->issues, whole, pointer, "connect them once",
-                     "\"%.64s\" is connected to it twice",
-                     json_string_value(json_array_get(names, i)));
+                     "\"%.64s\" is connected to it twice", name);
             continue;
         }
-        json_t *pair = json_pack("[O, s]", json_array_get(names, i), whole);
+        nn_expand_kept(x, json_object_set(known, name, from));
+        json_t *pair = json_pack("[O, s]", from, whole);
         nn_expand_kept(x, json_array_append_new(x->connections, pair));
     }
+    json_decref(known);
     json_decref(names);
 }
 

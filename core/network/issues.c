@@ -62,8 +62,9 @@ void nn_issue(struct nn_issues *issues, const char *layer, const char *pointer, 
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    issues->errors++;
-    put(issues, "error", layer, original(issues, pointer, place, sizeof place), text, mend);
+    if (issues->errors++ < NN_ISSUES_MAX) {
+        put(issues, "error", layer, original(issues, pointer, place, sizeof place), text, mend);
+    }
 }
 
 void nn_issue_warning(struct nn_issues *issues, const char *layer, const char *text,

@@ -199,6 +199,84 @@ static void mistakes_are_named_where_they_stand(void **state)
     }
 }
 
+/* {"p0": 0, "p1": 0, ...} */
+static json_t *many_members(size_t n)
+{
+    json_t *out = json_object();
+    for (size_t i = 0; i < n; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "p%zu", i);
+        assert_int_equal(json_object_set_new(out, key, json_integer(0)), 0);
+    }
+    return out;
+}
+
+/* n blocks without layers, each of which passes on twice what the one before it does. */
+static json_t *doubling(size_t n)
+{
+    json_t *spec = test_json("{'blocks': {'e': {'layers': []}}, 'layers': [" IN "]}");
+    json_t *layers = json_object_get(spec, "layers");
+    char before[16] = "in", name[16];
+    for (size_t i = 0; i < n; i++) {
+        (void)snprintf(name, sizeof name, "b%zu", i);
+        json_t *block = json_pack("{s:s, s:s, s:[s, s]}", "name", name, "block", "e", "inputs",
+                                  before, before);
+        assert_int_equal(json_array_append_new(layers, block), 0);
+        memcpy(before, name, sizeof before);
+    }
+    return spec;
+}
+
+/* What is copied, kept or connected counts, not only the items: a short text must not become hours
+ * or gigabytes. */
+static void what_multiplies_is_bounded(void **state)
+{
+    (void)state;
+    char long_text[50000];
+    memset(long_text, 'x', sizeof long_text);
+    json_t *many = many_members(200), *list = json_pack("[O]", many);
+    json_t *specs[] = {
+        json_pack("{s:O, s:o}", "parameters", many, "layers",
+                  test_json("[{'for_each': 1000, 'layers': [{'for_each': 0, 'layers': []}]}]")),
+        json_pack("{s:{s:{s:O, s:[]}}, s:o}", "blocks", "e", "parameters", many, "layers", "layers",
+                  test_json("[{'for_each': 1000, 'layers': [{'name': 'a', 'block': 'e'}]}]")),
+        json_pack("{s:[{s:i, s:[O]}]}", "layers", "for_each", 1000, "layers", many),
+        json_pack("{s:{s:{s:O}}, s:o}", "parameters", "p", "q", many, "layers",
+                  test_json("[{'for_each': 1000, 'layers': [{'name': 'r', 'kernel': '$p'}]}]")),
+        json_pack("{s:[{s:i, s:[{s:s#}]}]}", "layers", "for_each", 1000, "layers", "name", long_text,
+                  sizeof long_text),
+        json_pack("{s:[{s:i, s:[O, O]}]}", "layers", "for_each", 1000, "layers", list, list),
+        doubling(18),
+    };
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        struct nn_description *description = NULL;
+        struct nn_error err = {0};
+        assert_non_null(specs[i]);
+        assert_int_equal(nn_description_parse(specs[i], &description, &err), NN_ERR_INVALID);
+        if (!strstr(err.text, "too many layers")) {
+            fail_msg("%zu: %s at %s", i, err.text, err.pointer);
+        }
+        json_decref(specs[i]);
+    }
+    json_decref(list);
+    json_decref(many);
+}
+
+static void the_list_of_mistakes_ends(void **state)
+{
+    (void)state;
+    json_t *spec = test_json("{'layers': [" IN ", {'name': 'r', 'kind': 'relu'}, " TAIL "]}");
+    json_t *many = many_members(5000), *report = NULL;
+    struct nn_error err = {0};
+    assert_int_equal(
+        json_object_update(json_array_get(json_object_get(spec, "layers"), 1), many), 0);
+    assert_int_equal(nn_network_analyze(spec, &BIND, 1, &report, &err), NN_OK);
+    assert_int_equal(json_array_size(json_object_get(report, "issues")), 100);
+    json_decref(report);
+    json_decref(many);
+    json_decref(spec);
+}
+
 /* ---- auxiliary losses ---- */
 
 #define WITH_HEAD(more)                                                                            \
@@ -324,6 +402,8 @@ int main(void)
         cmocka_unit_test(descriptions_become_layers),
         cmocka_unit_test(options_are_filled_in),
         cmocka_unit_test(mistakes_are_named_where_they_stand),
+        cmocka_unit_test(what_multiplies_is_bounded),
+        cmocka_unit_test(the_list_of_mistakes_ends),
         cmocka_unit_test(auxiliary_losses_train_and_say_nothing),
         cmocka_unit_test(misplaced_auxiliary_losses_are_refused),
     };
