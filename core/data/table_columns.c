@@ -119,6 +119,22 @@ static enum nn_status refuse_equal_names(struct nn_table_import *import, size_t 
 
 /* -------------------------------------------------------------------------------------- choices */
 
+/* "; it has a, b, c", whole names, so many as fit: what a person may have meant. */
+static void list_names(const struct nn_table_columns *c, char *out, size_t size)
+{
+    static const char begin[] = "; it has ", more[] = ", ...";
+    size_t length = strlen(begin);
+    memcpy(out, begin, sizeof begin);
+    for (size_t k = 0; k < c->width; k++) {
+        if (length + strlen(", ") + strlen(c->names[k]) + sizeof more > size) {
+            memcpy(out + length, k > 0 ? more : more + 2, k > 0 ? sizeof more : sizeof more - 2);
+            return;
+        }
+        length += (size_t)snprintf(out + length, size - length, "%s%s", k > 0 ? ", " : "",
+                                   c->names[k]);
+    }
+}
+
 static enum nn_status find_name(struct nn_table_import *import, const char *name, const char *field,
                                 size_t *out_column)
 {
@@ -130,10 +146,13 @@ static enum nn_status find_name(struct nn_table_import *import, const char *name
             return NN_OK;
         }
     }
+    char names[120] = "; it has no header";
+    if (c->has_header || import->preset) {
+        list_names(c, names, sizeof names);
+    }
     (void)snprintf(pointer, sizeof pointer, "/table/%s", field);
     return nn_fail_at(import->base->err, NN_ERR_INVALID, pointer,
-                      "\"%.100s\" has no column \"%.100s\"%s", file_name(import), name,
-                      c->has_header || import->preset ? "" : "; it has no header");
+                      "\"%.80s\" has no column \"%.80s\"%s", file_name(import), name, names);
 }
 
 static enum nn_status find_column(struct nn_table_import *import, const json_t *column,

@@ -205,7 +205,7 @@ static enum nn_status check_target(const struct check *c, const struct nn_table_
         return refuse(c, "remaining_life", "excludes a target and a classification");
     }
     if (!o->remaining_life && n == 0) {
-        return refuse(c, "target", "is required without remaining_life");
+        return refuse(c, "target", "is required, a name of a column, or remaining_life instead");
     }
     if (n > (o->task == NN_TABLE_CLASSIFICATION ? 1 : TARGETS_MAX)) {
         return refuse(c, "target", "too many columns");

@@ -33,9 +33,10 @@ const struct jx_field nn_explain_fields[] = {
     {.name = "part",
      .type = JX_ENUM,
      .offset = OFFSET(part),
+     .given = JX_GIVEN(struct nn_explain_options, part_given),
      .choices = PARTS,
-     .fallback = "\"test\"",
-     .doc = "part that the pictures are taken from, unless they are named"},
+     .doc = "part that the pictures are taken from, unless they are named; default: test, or "
+            "validation where nothing is tested"},
     {.name = "methods",
      .type = JX_ARRAY,
      .offset = OFFSET(methods),
@@ -196,7 +197,8 @@ enum nn_status nn_explain_plan(const struct nn_explain_options *options,
                                const struct nn_network_bind *bind, struct nn_explain_plan *out,
                                struct nn_error *err)
 {
-    struct nn_explain_plan plan = {.part = (enum nn_part)options->part};
+    struct nn_explain_plan plan = {.part = options->part_given ? (enum nn_part)options->part
+                                                               : NN_PART_TEST};
     if (nn_description_takes_sequences(description) ||
         nn_description_task(description) != NN_TASK_CLASSIFICATION) {
         return nn_fail_at(err, NN_ERR_NOT_SUPPORTED, "",

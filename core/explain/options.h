@@ -21,6 +21,7 @@ const char *nn_explain_method_name(enum nn_explain_method method);
 struct nn_explain_options {
     const json_t *samples; /* how many, or a list of items; NULL: 8 */
     int part;              /* enum nn_part, of those that are counted off */
+    bool part_given;       /* false: the test part */
     const json_t *methods; /* NULL: grad_cam, and activations where layers are named */
     const json_t *layers;
     const char *feature_layer; /* NULL: nn_description_features */

@@ -16,7 +16,13 @@ const char cli_dataset_usage[] =
     "                             FILES...\n"
     "       assayd dataset list [--server URL]\n"
     "       assayd dataset show ID [--server URL]\n"
-    "       create prints the data set's id once it is ready.\n";
+    "       create prints the data set's id once it is ready. The layouts:\n"
+    "       archive  photographs, a folder a class, packed: tar -czf photos.tar.gz -C photos .\n"
+    "       table    CSV, a row a step; --table names the columns:\n"
+    "                '{\"sequence\": \"machine\", \"time\": \"hour\", \"target\": \"wear\"}', or\n"
+    "                \"remaining_life\": true instead of a target; the other columns are inputs\n"
+    "       cmapss   train_FD001.txt test_FD001.txt RUL_FD001.txt, or a train file alone\n"
+    "       idx      images and labels of train, then of t10k, in the form of MNIST\n";
 
 enum { MAX_FILES = 64 };
 
@@ -122,7 +128,11 @@ static int create_main(int argc, char **argv)
         return CLI_EXIT_USAGE;
     }
     if (!create.layout || argc < 1 || argc > MAX_FILES) {
-        (void)fputs(cli_dataset_usage, stderr);
+        (void)fprintf(stderr, "assayd: %s\n%s",
+                      !create.layout ? "--layout is missing"
+                      : argc < 1     ? "no file is named"
+                                     : "more than 64 files are named",
+                      cli_dataset_usage);
         return CLI_EXIT_USAGE;
     }
     json_t *body = declare(&create, argc, argv);

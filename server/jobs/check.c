@@ -230,7 +230,8 @@ static enum sv_status complete_split(struct jobs_split_options *split,
 {
     bool has_part = dataset->validation > 0;
     bool chosen = split->train_given || split->validation_given;
-    bool whole = has_part || dataset->sequences || dataset->indivisible;
+    bool tested = dataset->sequences && dataset->test > 0;
+    bool whole = has_part || tested || dataset->indivisible;
     if (!split->train_given) {
         split->train = split->validation_given ? left_by(split->validation) : whole ? 1.0 : 0.7;
     }
@@ -281,7 +282,8 @@ static enum sv_status complete_sequences(struct jobs_trial_spec *spec,
 {
     if (dataset->test == 0 && dataset->validation == 0 && spec->split.train >= 1.0) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/split/train",
-                          "all sequences train: nothing is left to validate or test");
+                          "all sequences train: nothing is left to validate or test; 0.7 keeps "
+                          "three of ten back");
     }
     return jobs_data_complete(&spec->data, spec->training.shuffle, err);
 }
@@ -322,7 +324,7 @@ enum sv_status jobs_trial_complete(struct jobs_trial_spec *spec, const struct jo
         st = complete_split(&spec->split, dataset, err);
     }
     if (st == SV_OK) {
-        st = jobs_explain_check(spec, dataset, err);
+        st = jobs_explain_complete(spec, dataset, err);
     }
     if (st != SV_OK) {
         return st;

@@ -46,8 +46,28 @@ static enum sv_status check_samples(const struct jobs_trial_spec *spec,
     return SV_OK;
 }
 
-enum sv_status jobs_explain_check(const struct jobs_trial_spec *spec,
-                                  const struct jobs_dataset *dataset, struct sv_error *err)
+/* The test part when there is one: a folder of pictures seldom has. */
+static void complete_part(struct jobs_trial_spec *spec, const struct jobs_dataset *dataset)
+{
+    if (!spec->explain.part_given) {
+        bool tests = has_part(spec, dataset, NN_PART_TEST);
+        spec->explain.part = tests ? NN_PART_TEST : NN_PART_VALIDATION;
+        spec->explain.part_given = true;
+    }
+}
+
+/* Of a network that does not take the data set nothing can be said but that. */
+static bool takes(const struct jobs_trial_spec *spec, const struct nn_network_bind *bind)
+{
+    struct nn_error nn = {0};
+    json_auto_t *report = NULL;
+    return nn_network_analyze(spec->network, bind, (size_t)spec->training.batch_size, &report,
+                              &nn) == NN_OK &&
+           json_is_true(json_object_get(report, "valid"));
+}
+
+enum sv_status jobs_explain_complete(struct jobs_trial_spec *spec,
+                                     const struct jobs_dataset *dataset, struct sv_error *err)
 {
     const struct nn_network_bind bind = jobs_dataset_bind(dataset, &spec->data.scaling);
     struct nn_description *description = NULL;
@@ -59,10 +79,13 @@ enum sv_status jobs_explain_check(const struct jobs_trial_spec *spec,
     if (nn_description_parse(spec->network, &description, &nn) != NN_OK) {
         return SV_OK; /* what is wrong with the network is said where it is analysed */
     }
+    complete_part(spec, dataset);
     enum nn_status status = nn_explain_plan(&spec->explain, description, &bind, &plan, &nn);
     nn_description_destroy(description);
-    return status == NN_OK ? check_samples(spec, dataset, &plan, err)
-                           : fail_below(&nn, status, err);
+    if (status == NN_OK) {
+        return check_samples(spec, dataset, &plan, err);
+    }
+    return takes(spec, &bind) ? fail_below(&nn, status, err) : SV_OK;
 }
 
 /* ---- of a trained network ---- */

@@ -334,6 +334,7 @@ static enum sv_status encode_job(struct making *m, struct sv_error *err)
     spec->trial.split = complete.split;
     spec->trial.limits = complete.limits;
     spec->trial.data = complete.data;
+    spec->trial.explain = complete.explain;
     bool validates = m->dataset.validation > 0 || complete.split.validation > 0;
     bool tests = m->dataset.test > 0 || complete.split.train + complete.split.validation < 1.0;
     if (st == SV_OK && !validates && tests && m->kind->headline_of_test) {

@@ -46,8 +46,8 @@ static const struct jx_field SPLIT_FIELDS[] = {
      .above_min = true,
      .nullable = true,
      .doc = "share of the train part that trains; default: what validation leaves, else 0.7, or 1 "
-            "of sequences, when the data set has a validation part and when none can be kept "
-            "back"},
+            "when the data set has a validation part or is of sequences and has a test part, and "
+            "when none can be kept back"},
     {.name = "validation",
      .type = JX_REAL,
      .offset = SPLIT(validation),

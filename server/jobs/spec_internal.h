@@ -83,10 +83,11 @@ SV_MUST_CHECK enum sv_status jobs_refuse_not_built(const json_t *submitted, stru
 SV_MUST_CHECK enum sv_status jobs_refuse_axis_not_built(const char *path, const json_t *values,
                                                         struct sv_error *err);
 
-/* Checks what a trial is to explain, if anything, against its network and data set. */
-SV_MUST_CHECK enum sv_status jobs_explain_check(const struct jobs_trial_spec *spec,
-                                                const struct jobs_dataset *dataset,
-                                                struct sv_error *err);
+/* Completes what a trial is to explain, if anything, and checks it against network and data set. A
+ * network that is wrong itself is no matter of explanations: then SV_OK. */
+SV_MUST_CHECK enum sv_status jobs_explain_complete(struct jobs_trial_spec *spec,
+                                                   const struct jobs_dataset *dataset,
+                                                   struct sv_error *err);
 
 /* Decodes by a table; a field that is not known is SV_ERR_UNKNOWN_FIELD, any other mistake
  * SV_ERR_INVALID_FIELD. */

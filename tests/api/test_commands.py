@@ -85,7 +85,7 @@ def test_issues_of_a_network_are_told_once_and_whole(daemon, dataset, tmp_path):
 def test_what_cannot_be_read_says_why(daemon, tmp_path):
     assert "No such file" in run("submit", tmp_path / "none.json", server=daemon.url).stderr
     assert "No such file" in run("dataset", "create", "--layout", "archive", tmp_path / "none.zip", server=daemon.url).stderr
-    assert "it is no file" in run("dataset", "create", "--layout", "archive", tmp_path, server=daemon.url).stderr
+    assert "it is no file" in run("dataset", "create", "--layout", "archive", "/dev/null", server=daemon.url).stderr
 
 
 def test_pictures_are_brought_to_a_size_and_to_three_channels(daemon, tmp_path):
@@ -125,3 +125,11 @@ def test_a_port_that_is_taken_ends_the_daemon(daemon):
         assert "FATAL" not in ended.stderr and "misses migrations" not in ended.stderr, ended.stderr
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def test_what_lacks_is_said_before_the_usage(tmp_path):
+    folder = run("dataset", "create", "--layout", "archive", tmp_path)
+    assert folder.returncode == 2 and f"tar -czf NAME.tar.gz -C {tmp_path} ." in folder.stderr, folder
+    for arguments, words in (((tmp_path / "a.csv",), "--layout is missing"), (("--layout", "table"), "no file is named")):
+        said = run("dataset", "create", *arguments)
+        assert said.returncode == 2 and words in said.stderr.splitlines()[0] and "usage:" in said.stderr, said

@@ -101,3 +101,13 @@ def test_the_profile_is_that_of_the_service(page, finished):
     assert f"{profile['steps']} steps" in page.shown(of("profile-steps"))
     page.click(of("profile-by-layer"))
     page.until(lambda: len(page.texts(of("profile-row"))) == len(profile["by_layer"]), "a row a layer and phase")
+
+
+def test_the_chosen_tab_stands_within_a_telephone(page, finished):
+    page.window(390, 844)
+    for name in ("log", "curves"):
+        page.go(f"#/trials/{finished[1][0]['id']}?tab={name}")
+        page.shown(of(f"tab-{name}"))
+        page.until(lambda: page.script("""const link = document.querySelector('.tabs [aria-current]').getBoundingClientRect();
+            return link.left >= 0 && link.right <= innerWidth"""), f"the whole link of {name} in sight")
+    assert page.script("return window.scrollY") == 0

@@ -108,9 +108,14 @@ export function count(n) {
 
 const SHORT = {rmse: 'RMSE', mae: 'MAE', r2: 'R²', f1: 'F1', phm08: 'PHM08', auc: 'AUC', lr: 'learning rate'};
 
-/** @returns {string} "validation_macro_f1" as "Validation macro F1" */
+/** @returns {string} "validation_macro_f1" as "validation macro F1", within a sentence */
+export function metricWords(key) {
+  return String(key).split('_').filter(Boolean).map((word) => SHORT[word] ?? word).join(' ');
+}
+
+/** @returns {string} the same at the beginning of one: "Validation macro F1" */
 export function metricName(key) {
-  const words = String(key).split('_').filter(Boolean).map((word) => SHORT[word] ?? word).join(' ');
+  const words = metricWords(key);
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

@@ -23,6 +23,14 @@ function tabLinks(shown, chosen, id, choose) {
   }, label));
 }
 
+/** On a telephone the chosen link may stand beyond the edge. Moves the row alone, not the page. */
+function reveal(links) {
+  const link = links.querySelector('[aria-current]');
+  if (link) {
+    links.scrollLeft = link.offsetLeft - links.offsetLeft - (links.clientWidth - link.offsetWidth) / 2;
+  }
+}
+
 /**
  * The tabs below the head: their links, and what the chosen one shows. That is made anew when another
  * one is chosen and when the trial has ended or begun again: there is more to see then.
@@ -47,6 +55,7 @@ function tabBox(id, job, scope) {
       scope.query.set('tab', name);
       update(trial);
     }));
+    requestAnimationFrame(() => reveal(links));
     body.dataset.tab = chosen?.name ?? '';
     replace(body, chosen ? chosen.show(trial, job, {...scope, signal}) : null);
   };

@@ -283,6 +283,9 @@ static void bad_values_refuse_their_sequence(void **state)
     }
 }
 
+/* Of 63 bytes: two of them are more than a sentence takes. */
+#define LONG_NAME "a_sensor_with_a_name_that_goes_on_and_on_and_on_until_it_is_long"
+
 static void bad_tables_are_refused_whole(void **state)
 {
     static const struct {
@@ -293,7 +296,9 @@ static void bad_tables_are_refused_whole(void **state)
         {NEXT, "id,t,a,y\n1,1,5,1\n,2,6,1\n", "line 3, column 1: the sequence id is empty"},
         {NEXT, "id,t,a,y\n\xFF,1,5,1\n", "line 2, column 1: the sequence id is not UTF-8"},
         {NEXT, "id,t,a,a,y\n1,1,5,6,1\n", "two columns have the name \"a\""},
-        {NEXT, "id,t,a\n1,1,5\n", "\"data.csv\" has no column \"y\""},
+        {NEXT, "id,t,a\n1,1,5\n", "\"data.csv\" has no column \"y\"; it has id, t, a"},
+        {NEXT, "id,t," LONG_NAME "," LONG_NAME "2\n1,1,5,6\n", "\"y\"; it has id, t, " LONG_NAME ", ..."},
+        {NEXT, LONG_NAME LONG_NAME ",id,t\n5,1,1\n", "\"y\"; it has ..."},
         {NEXT, "1,1,5,2\n", "has no column \"id\"; it has no header"},
         {NEXT, "id,t,a,y\n", "there is a header and nothing below it"},
         {NEXT, "\n\n", "the file has no rows"},

@@ -434,6 +434,8 @@ static const struct refusal REFUSALS[] = {
     {"{" MINIMAL ", 'network': {'name': 'simple_cnn', 'kernel': 64}}", NULL,
      SV_ERR_INVALID_NETWORK},
     {"{" MINIMAL ", 'network': {'layers': []}}", NULL, SV_ERR_INVALID_NETWORK},
+    {"{" MINIMAL ", 'explain': {}, 'network': {'name': 'resnet18', 'size': 64}}", NULL,
+     SV_ERR_INVALID_NETWORK},
     /* Sweeps: the pointer names the value at fault. */
     {"{" MINIMAL ", 'search': {'parameters': {'training.solver': ['sgdm', 'adamw']}}}",
      "/search/parameters/training.solver/1", SV_ERR_INVALID_FIELD},
@@ -492,6 +494,23 @@ static const struct refusal REFUSALS[] = {
      "{'training.epochs': [1,2,3,4,5,6,7,8,9,10,11]}}}",
      "/search/parameters", SV_ERR_INVALID_FIELD},
 };
+
+/* Pictures of the validation part are explained where nothing is tested. */
+static void the_part_that_is_explained_is_one_that_there_is(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = resolve("{" MINIMAL ", 'split': {'train': 0.5, 'validation': 0.2}, "
+                                     "'explain': {}}");
+    assert_string_equal(text_at(plan->trials[0].resolved, "explain.part"), "test");
+    jobs_plan_destroy(plan);
+    struct jobs_dataset whole = fashion;
+    fashion.test = 0;
+    plan = resolve("{" MINIMAL ", 'explain': {}}");
+    assert_string_equal(text_at(plan->resolved, "explain.part"), "validation");
+    assert_string_equal(text_at(plan->trials[0].resolved, "explain.part"), "validation");
+    jobs_plan_destroy(plan);
+    fashion = whole;
+}
 
 static void every_refusal_names_its_field(void **state)
 {
@@ -711,6 +730,22 @@ static void a_regression_keeps_what_the_job_says(void **state)
     jobs_plan_destroy(plan);
 }
 
+/* A set without parts of its own: some of its sequences rank the trials. */
+static void sequences_without_a_test_part_are_kept_back(void **state)
+{
+    (void)state;
+    struct jobs_dataset whole = engines;
+    struct jobs_plan *plan = NULL;
+    struct sv_error err = {0};
+    engines.test = 0;
+    assert_int_equal(resolve_sequences("{" SEQUENCES "}", &plan, &err), SV_OK);
+    engines = whole;
+    assert_string_equal(plan->headline_metric, "validation_rmse");
+    assert_true(number_at(plan->trials[0].resolved, "split.train") == 0.7);
+    assert_true(number_at(plan->trials[0].resolved, "split.validation") == 0.3);
+    jobs_plan_destroy(plan);
+}
+
 static void refusals_of_regressions_name_their_field(void **state)
 {
     (void)state;
@@ -750,7 +785,8 @@ static void refusals_of_regressions_name_their_field(void **state)
     struct sv_error err = {0};
     struct jobs_plan *plan = NULL;
     engines.test = 0;
-    assert_int_equal(resolve_sequences("{" SEQUENCES "}", &plan, &err), SV_ERR_INVALID_FIELD);
+    assert_int_equal(resolve_sequences("{" SEQUENCES ", 'split': {'train': 1}}", &plan, &err),
+                     SV_ERR_INVALID_FIELD);
     assert_string_equal(err.pointer, "/split/train");
     engines = whole;
     engines.targets = 2;
@@ -765,6 +801,7 @@ int main(void)
         cmocka_unit_test(the_shortest_regression_is_the_published_one),
         cmocka_unit_test(a_regression_of_no_life_has_no_thresholds),
         cmocka_unit_test(a_regression_keeps_what_the_job_says),
+        cmocka_unit_test(sequences_without_a_test_part_are_kept_back),
         cmocka_unit_test(refusals_of_regressions_name_their_field),
         cmocka_unit_test(the_shortest_job_compares_three_solvers),
         cmocka_unit_test(a_resolved_network_can_be_sent_back),
@@ -778,6 +815,7 @@ int main(void)
         cmocka_unit_test(swept_objects_change_what_they_name),
         cmocka_unit_test(network_parameters_are_swept_like_others),
         cmocka_unit_test(equal_jobs_have_equal_hashes),
+        cmocka_unit_test(the_part_that_is_explained_is_one_that_there_is),
         cmocka_unit_test(every_refusal_names_its_field),
         cmocka_unit_test(the_nearest_name_is_offered),
         cmocka_unit_test(a_set_that_cannot_be_cut_is_said_before),

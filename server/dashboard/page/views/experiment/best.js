@@ -1,5 +1,5 @@
 import {h} from '../../dom.js';
-import {metricName, number} from '../../format.js';
+import {metricWords, number} from '../../format.js';
 import {link} from '../../router.js';
 
 const SHOWN = 5;
@@ -21,8 +21,8 @@ function ranking(metric, jobs) {
   const compare = first.length > 1
     ? h('a', {class: 'button small', href: link('/compare', {trials: first.map((job) => job.best.trial).join(',')})}, 'Compare') : null;
   return h('section', {class: 'card'},
-    h('div', {class: 'row between'}, h('h2', {}, `Best by ${metricName(metric).toLowerCase()}`), compare),
-    h('table', {'aria-label': `Best by ${metricName(metric)}`}, h('tbody', {}, first.map(place))));
+    h('div', {class: 'row between'}, h('h2', {}, `Best by ${metricWords(metric)}`), compare),
+    h('table', {'aria-label': `Best by ${metricWords(metric)}`}, h('tbody', {}, first.map(place))));
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import {send} from '../../api.js';
 import {h, replace, set} from '../../dom.js';
-import {count, duration, metricName, number, time} from '../../format.js';
+import {count, duration, metricWords, number, time} from '../../format.js';
 import {badge} from '../../parts/badge.js';
 import {editable, editableLabels} from '../../parts/edit.js';
 import {progress} from '../../parts/progress.js';
@@ -30,7 +30,7 @@ function figures(job) {
       progress(job.progress, 'Progress of the job')),
     figure('Running', count(counts.running), 'job-running'),
     figure('Failed', h('span', {class: counts.failed ? 'bad' : null}, count(counts.failed)), 'job-failed'),
-    figure(`Best ${metricName(metric).toLowerCase()}`, best ? h('a', {href: `#/trials/${best.trial}`}, number(best.value)) : '–', 'job-best'),
+    figure(`Best ${metricWords(metric)}`, best ? h('a', {href: `#/trials/${best.trial}`}, number(best.value)) : '–', 'job-best'),
     figure('Time', elapsed(job), 'job-time'),
   ];
 }

@@ -1,5 +1,5 @@
 import {h} from '../../dom.js';
-import {bytes, count, duration, metricName, value} from '../../format.js';
+import {bytes, count, duration, metricWords, value} from '../../format.js';
 
 const SHOWN = 12;
 const BASES = {history: 'as earlier jobs took', multiply_adds: 'by the work that is to be done'};
@@ -30,6 +30,6 @@ export function planView(plan) {
   return h('div', {class: 'stack', 'data-test': 'plan'},
     h('div', {class: 'figures'}, figure(count(plan.trial_count), plan.trial_count === 1 ? 'trial' : 'trials', 'trials'),
       figure(duration(seconds), 'on one core, all in turn', 'seconds'), figure(bytes(memory), 'the largest trial', 'memory')),
-    h('p', {class: 'small muted'}, `Time ${BASES[basis] ?? basis}. Ranked by ${metricName(plan.headline_metric)}.`),
+    h('p', {class: 'small muted'}, `Time ${BASES[basis] ?? basis}. Ranked by ${metricWords(plan.headline_metric)}.`),
     warnings(plan.warnings), trials(plan));
 }

@@ -54,7 +54,7 @@ function facts({name, part, sample, true: truth, predicted, probability}) {
   const right = truth === predicted;
   return h('p', {class: 'row', 'data-test': 'picture-facts'}, h('span', {class: right ? 'verdict good' : 'verdict bad'}, right ? 'right' : 'wrong'),
     h('span', {}, h('b', {}, truth), right ? '' : ' taken for ', right ? null : h('b', {}, predicted)),
-    h('span', {class: 'muted'}, `${percent(probability)} sure`), h('span', {class: 'muted small break'}, `item ${sample}, ${name}, ${part} part`));
+    h('span', {class: 'muted'}, `${percent(probability)} sure`), h('span', {class: 'muted small break'}, `item ${sample} of the data set, ${name}, in its ${part} part`));
 }
 
 /** One picture: maps of what the network saw in it, what else it could be, activations. */
