@@ -130,8 +130,8 @@ static void list_names(const struct nn_table_columns *c, char *out, size_t size)
             memcpy(out + length, k > 0 ? more : more + 2, k > 0 ? sizeof more : sizeof more - 2);
             return;
         }
-        length += (size_t)snprintf(out + length, size - length, "%s%s", k > 0 ? ", " : "",
-                                   c->names[k]);
+        length +=
+            (size_t)snprintf(out + length, size - length, "%s%s", k > 0 ? ", " : "", c->names[k]);
     }
 }
 

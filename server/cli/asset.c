@@ -24,8 +24,8 @@ static bool file_size(const char *path, size_t *out_size)
     struct stat about;
     bool there = stat(path, &about) == 0;
     if (there && S_ISDIR(about.st_mode)) {
-        (void)fprintf(stderr, "assayd: %s is a folder; pack it: tar -czf NAME.tar.gz -C %s .\n", path,
-                      path);
+        (void)fprintf(stderr, "assayd: %s is a folder; pack it: tar -czf NAME.tar.gz -C %s .\n",
+                      path, path);
         return false;
     }
     if (!there || !S_ISREG(about.st_mode)) {
