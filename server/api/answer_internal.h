@@ -80,14 +80,15 @@ struct api_params {
 };
 
 /* A page of a store list. The store's cursors say where to go on, not in which list: the signature
- * binds them to the filters and the sort of the query (everything but limit, cursor, wait, fields).
- */
+ * binds them to the path, the filters and the sort of the query (everything but limit, cursor,
+ * wait, fields). */
 struct api_page {
     struct store_page store;
     uint64_t signature;
 };
-/* SV_ERR_INVALID_PARAMETER "cursor" for one that was made for another query. */
-SV_MUST_CHECK enum sv_status api_page_open(const struct api_params *params, int64_t limit,
+/* SV_ERR_INVALID_PARAMETER "cursor" for one that was made for another list or query. */
+SV_MUST_CHECK enum sv_status api_page_open(const struct http_request *req,
+                                           const struct api_params *params, int64_t limit,
                                            const char *cursor, struct api_page *out_page,
                                            struct sv_error *err);
 /* The store's next cursor as the client gets it, in the request's memory; NULL stays NULL. */

@@ -53,7 +53,7 @@ enum sv_status api_trials_log(void *state, const struct http_request *req,
         return st;
     }
     struct api_page page;
-    st = api_page_open(&params, query.limit, query.cursor, &page, err);
+    st = api_page_open(req, &params, query.limit, query.cursor, &page, err);
     if (st == SV_OK) {
         st =
             store_log_read(ctx->store, &read.scope, read.id, &page.store, &read.memory, &list, err);

@@ -185,6 +185,7 @@ static enum sv_status list_items(const struct api_prepared *p, const struct http
                             .rows = json_array()};
     uint64_t signature =
         http_hash(HTTP_HASH_SEED + (uint64_t)(query->part + 1), query->class ? query->class : "");
+    signature = http_hash(signature, req->path);
     enum sv_status st = find_class(&search, query->class, err);
     if (st == SV_OK) {
         st = http_cursor_decode(query->cursor, signature, "i", &cursor, err);

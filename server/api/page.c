@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cursors that are bound to the query they were made for.
+ * Cursors that are bound to the list and the query they were made for.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,10 +59,10 @@ static uint64_t hash_value(uint64_t hash, const struct http_param *row, const vo
     return hash;
 }
 
-static uint64_t sign(const struct api_params *params)
+static uint64_t sign(const char *path, const struct api_params *params)
 {
     static const char *const free_ones[] = {"limit", "cursor", "wait", "fields"};
-    uint64_t hash = HTTP_HASH_SEED;
+    uint64_t hash = http_hash(HTTP_HASH_SEED, path);
     for (size_t i = 0; i < params->count; i++) {
         const struct http_param *row = &params->table[i];
         bool skip = false;
@@ -74,10 +74,11 @@ static uint64_t sign(const struct api_params *params)
     return hash;
 }
 
-enum sv_status api_page_open(const struct api_params *params, int64_t limit, const char *cursor,
-                             struct api_page *out_page, struct sv_error *err)
+enum sv_status api_page_open(const struct http_request *req, const struct api_params *params,
+                             int64_t limit, const char *cursor, struct api_page *out_page,
+                             struct sv_error *err)
 {
-    struct api_page page = {.store.limit = (size_t)limit, .signature = sign(params)};
+    struct api_page page = {.store.limit = (size_t)limit, .signature = sign(req->path, params)};
     if (cursor) {
         char expected[SIGNATURE_DIGITS + 2];
         (void)snprintf(expected, sizeof expected, "%016" PRIx64 ".", page.signature);

@@ -208,7 +208,7 @@ enum sv_status api_trials_predictions(void *state, const struct http_request *re
     if (st != SV_OK || done) {
         return st;
     }
-    st = api_page_open(&params, query.limit, query.cursor, &page, err);
+    st = api_page_open(req, &params, query.limit, query.cursor, &page, err);
     if (st == SV_OK) {
         st = store_evaluation_task(ctx->store, &read.scope, read.id, PARTS[query.part],
                                    &read.memory, &task, err);

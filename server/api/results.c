@@ -359,7 +359,8 @@ static enum sv_status answer(void *state, const struct http_request *req,
     const char *id = http_path(req, "id");
     enum sv_status st = http_query_decode(req, PARAMS, API_COUNT(PARAMS), &query, err);
     st = st == SV_OK ? check(&query, as_csv, err) : st;
-    st = st == SV_OK ? api_page_open(&params, query.list.limit, query.list.cursor, &page, err) : st;
+    st = st == SV_OK ? api_page_open(req, &params, query.list.limit, query.list.cursor, &page, err)
+                     : st;
     if (as_csv) {
         http_response_filename(resp, "results.csv"); /* of an answer kept, too */
     }

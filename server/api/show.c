@@ -97,7 +97,8 @@ static enum sv_status open_list(const struct http_request *req, const struct api
     if (st == SV_OK && kind->check) {
         st = kind->check(query, err);
     }
-    return st == SV_OK ? api_page_open(&params, query->limit, query->cursor, out_page, err) : st;
+    return st == SV_OK ? api_page_open(req, &params, query->limit, query->cursor, out_page, err)
+                       : st;
 }
 
 static bool has_etag(const struct api_list_kind *kind)

@@ -183,7 +183,8 @@ static enum sv_status cut_tensors(const struct http_request *req, const char *te
                                   struct sv_error *err)
 {
     struct http_cursor cursor;
-    enum sv_status st = http_cursor_decode(query->cursor, HTTP_HASH_SEED, "i", &cursor, err);
+    uint64_t signature = http_hash(HTTP_HASH_SEED, req->path);
+    enum sv_status st = http_cursor_decode(query->cursor, signature, "i", &cursor, err);
     if (st != SV_OK) {
         return st;
     }
@@ -197,7 +198,7 @@ static enum sv_status cut_tensors(const struct http_request *req, const char *te
     cursor.values[0].kind = HTTP_CURSOR_INT;
     cursor.values[0].integer = (int64_t)i;
     bool more = i < json_array_size(all);
-    *out_json = api_list_take(rows, more ? http_cursor_encode(req, HTTP_HASH_SEED, &cursor) : NULL);
+    *out_json = api_list_take(rows, more ? http_cursor_encode(req, signature, &cursor) : NULL);
     return SV_OK;
 }
 

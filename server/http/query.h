@@ -81,7 +81,8 @@ struct http_cursor {
     struct http_cursor_value values[HTTP_CURSOR_VALUES];
 };
 
-/* signature: a hash of filters and sort, e.g. of the SQL order; the same must be given to both.
+/* signature: a hash of path, filters and sort, e.g. of the SQL order; the same must be given to
+ * both.
  * encode: text in the request's memory, NULL when memory is exhausted or a text is too long. */
 const char *http_cursor_encode(const struct http_request *req, uint64_t signature,
                                const struct http_cursor *cursor);

@@ -8,7 +8,8 @@ import struct
 import numpy as np
 import pytest
 
-from conftest import spec
+import assay
+from conftest import safetensors, some_tensors, spec, upload_weights
 
 
 def rows(text):
@@ -234,3 +235,23 @@ def test_before_it_is_evaluated_there_is_nothing(daemon, running):
     daemon.refused("GET", f"/v1/trials/{trial['id']}/confusion-matrix", 404, "not_found")
     daemon.refused("GET", f"/v1/trials/{trial['id']}/network", 404, "not_found")
     daemon.refused("GET", f"/v1/trials/{trial['id']}/predictions", 404, "not_found")
+
+
+def test_a_cursor_of_another_list_is_refused(daemon, dataset, finished):
+    """Taken, it would silently leave out rows."""
+    job, trials = finished
+    other = daemon.submit(spec(dataset, name="other cursors", training={"epochs": 1, "batch_size": 32}))
+    daemon.wait_job(other["id"])
+    twin = daemon.create_dataset(assay.blobs_idx(n_train=40, n_test=10), "idx", name="other cursors")
+    content = safetensors(some_tensors())
+    weights = [upload_weights(daemon, content)["id"] for _ in range(2)]
+    pairs = [(f"/v1/jobs/{job['id']}/results", f"/v1/jobs/{other['id']}/results"),
+             (f"/v1/jobs/{job['id']}/trials", f"/v1/jobs/{other['id']}/trials"),
+             *((f"/v1/trials/{trials[0]['id']}/{what}", f"/v1/trials/{trials[1]['id']}/{what}")
+               for what in ("predictions", "log")),
+             (f"/v1/datasets/{dataset['id']}/items", f"/v1/datasets/{twin['id']}/items"),
+             tuple(f"/v1/weights/{w}/tensors" for w in weights)]
+    for mine, theirs in pairs:
+        cursor = daemon.get(f"{theirs}?limit=1")["next_cursor"]
+        assert len(daemon.get(f"{theirs}?limit=1&cursor={cursor}")["items"]) == 1, theirs
+        daemon.refused("GET", f"{mine}?limit=1&cursor={cursor}", 400, "invalid_parameter", parameter="cursor")
