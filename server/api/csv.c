@@ -51,21 +51,42 @@ void csv_integer(struct csv_writer *csv, int64_t value)
     (void)fprintf(csv->out, "%lld", (long long)value);
 }
 
+/* NaN and infinities by name. */
+static bool write_special(struct csv_writer *csv, double value)
+{
+    if (isfinite(value)) {
+        return false;
+    }
+    (void)fputs(isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity", csv->out);
+    return true;
+}
+
 void csv_number(struct csv_writer *csv, double value)
 {
     char text[40];
     separate(csv);
-    if (isnan(value)) {
-        (void)fputs("NaN", csv->out);
-        return;
-    }
-    if (isinf(value)) {
-        (void)fputs(value > 0 ? "Infinity" : "-Infinity", csv->out);
+    if (write_special(csv, value)) {
         return;
     }
     for (int digits = 15; digits <= 17; digits++) {
         (void)snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) {
+            break;
+        }
+    }
+    (void)fputs(text, csv->out);
+}
+
+void csv_number_f32(struct csv_writer *csv, float value)
+{
+    char text[40];
+    separate(csv);
+    if (write_special(csv, (double)value)) {
+        return;
+    }
+    for (int digits = 6; digits <= 9; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value) {
             break;
         }
     }

@@ -29,6 +29,7 @@ void csv_text(struct csv_writer *csv, const char *text); /* NULL: an empty cell 
 void csv_integer(struct csv_writer *csv, int64_t value);
 /* The fewest digits that give it back; NaN and infinities by name. */
 void csv_number(struct csv_writer *csv, double value);
+void csv_number_f32(struct csv_writer *csv, float value);
 void csv_empty(struct csv_writer *csv);
 void csv_end_row(struct csv_writer *csv);
 /* The whole text, freed by free(); NULL when memory ran out on the way. */

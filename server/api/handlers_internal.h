@@ -84,6 +84,7 @@ API_HANDLER(api_trials_metrics);
 API_HANDLER(api_trials_evaluations);
 API_HANDLER(api_trials_confusion);
 API_HANDLER(api_trials_confusion_csv);
+API_HANDLER(api_trials_predictions_csv);
 API_HANDLER(api_trials_predictions);
 API_HANDLER(api_trials_regression);
 API_HANDLER(api_trials_log);

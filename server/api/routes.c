@@ -142,6 +142,7 @@ static const struct http_route ROUTES[] = {
     READ_AS("/v1/trials/{id}/confusion-matrix", api_trials_confusion, JSON_OR_CSV),
     READ_AS("/v1/trials/{id}/confusion-matrix.csv", api_trials_confusion_csv, "text/csv"),
     POLL("/v1/trials/{id}/predictions", api_trials_predictions),
+    READ_AS("/v1/trials/{id}/predictions.csv", api_trials_predictions_csv, "text/csv"),
     POLL("/v1/trials/{id}/regression", api_trials_regression),
     POLL("/v1/trials/{id}/log", api_trials_log),
     POLL("/v1/trials/{id}/profile", api_trials_profile),

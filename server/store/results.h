@@ -78,7 +78,7 @@ struct store_sequence_prediction {
     double rmse;              /* over its steps */
     int64_t worst_step;       /* from 1; of the largest absolute error, as these: */
     double worst_target, worst_predicted;
-    const double *targets, *predictions; /* [n]; n is 0 in lists */
+    const double *targets, *predictions; /* [n]; n is 0 without */
     size_t n;
 };
 struct store_sequence_prediction_list {
@@ -88,7 +88,8 @@ struct store_sequence_prediction_list {
 };
 struct store_sequence_filter {
     const char *part;
-    int64_t sample;   /* -1: every one, without arrays */
+    int64_t sample;   /* -1: every one */
+    bool steps;       /* with arrays, as one sample always has; not of worst_first */
     bool worst_first; /* by the largest absolute error, NaN first, instead of by place */
 };
 SV_MUST_CHECK enum sv_status

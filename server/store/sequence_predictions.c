@@ -91,12 +91,12 @@ static void read_sequence(struct sql_reader *r, void *row)
     " p.predicted[cardinality(p.predicted)], p.rmse, case when cardinality(p.targets) = 1 then"    \
     " p.length else p.worst_step end, p.targets[p.worst_step], p.predicted[p.worst_step],"
 
-/* Arrays of one sequence alone: a page of them could be any size. */
+/* Arrays of one sequence, or of a small page: they could be any size. */
 static const char SEQUENCES[] =
     "select p.n, null::text," SEQUENCE_COLUMNS
-    " case when $4::bigint < 0 then '{}' else p.targets end, case when $4 < 0 then '{}' else"
-    " p.predicted end from sequence_prediction p where p.trial_id = $1 and p.part = $2 and p.n >"
-    " $3 and ($4 < 0 or p.sample = $4) order by p.n limit $5";
+    " case when $6 then p.targets else '{}' end, case when $6 then p.predicted else '{}' end"
+    " from sequence_prediction p where p.trial_id = $1 and p.part = $2 and p.n > $3 and"
+    " ($4::bigint < 0 or p.sample = $4) order by p.n limit $5";
 /* The page is found before its arrays are opened. */
 static const char SEQUENCES_WORST_FIRST[] =
     "select p.n, p.worst_error::text," SEQUENCE_COLUMNS
@@ -134,6 +134,9 @@ enum sv_status store_sequence_predictions_list(struct store *store, const struct
         sql_int(&params, filter->sample);
     }
     sql_int(&params, (int64_t)page->limit + 1);
+    if (!filter->worst_first) {
+        sql_bool(&params, filter->steps || filter->sample >= 0);
+    }
     st = store_read_page(store, filter->worst_first ? SEQUENCES_WORST_FIRST : SEQUENCES, &params,
                          &SHAPE, page, memory, &found, err);
     if (st == SV_OK) {

@@ -84,6 +84,16 @@ def test_class_a_taken_for_class_b(daemon, finished):
     assert image.headers["Content-Type"] == "image/png" and image.content[:4] == b"\x89PNG"
 
 
+def test_predictions_as_a_table(daemon, finished):
+    path = f"/v1/trials/{finished[1][0]['id']}/predictions"
+    head, *table = rows(daemon.request("GET", f"{path}.csv?part=test").text)
+    assert head == ["sample", "true", "predicted", "probability"]
+    listed = daemon.get(f"{path}?part=test&limit=500")
+    assert listed["next_cursor"] is None
+    assert [[int(r[0]), r[1], r[2], float(r[3])] for r in table] == \
+        [[one["sample"], one["true"], one["predicted"], one["probability"]] for one in listed["items"]]
+
+
 def test_every_export_of_a_matrix_is_the_same(daemon, finished):
     """A13: JSON, CSV by address, CSV by Accept, and the view in the database, cell by cell."""
     for trial in finished[1][:2]:

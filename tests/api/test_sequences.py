@@ -247,6 +247,24 @@ def test_sequences_can_be_had_worst_first(daemon, finished_regression):
     assert sorted(r["sample"] for r in rows) == sorted(r["sample"] for r in daemon.get(path)["items"])
 
 
+def test_predictions_as_a_table(daemon, finished_regression):
+    path = f"/v1/trials/{finished_regression[1][0]['id']}/predictions"
+    answer = daemon.request("GET", f"{path}.csv?part=test")
+    assert answer.headers["Content-Type"].startswith("text/csv") and "predictions.csv" in answer.headers["Content-Disposition"]
+    head, *table = csv.reader(answer.text.splitlines())
+    assert head == ["sample", "name", "step", "target", "predicted"]
+    listed = daemon.get(f"{path}?part=test")["items"]
+    assert len(table) == sum(one["length"] for one in listed)
+    for one in listed:
+        whole = daemon.get(f"{path}?part=test&sequence={one['sample']}")["items"][0]
+        mine = [row for row in table if row[0] == str(one["sample"])]
+        assert {row[1] for row in mine} == {one["name"]} and [int(row[2]) for row in mine] == list(range(1, one["length"] + 1))
+        assert [float(row[3]) for row in mine] == whole["targets"] and [float(row[4]) for row in mine] == whole["predictions"]
+    assert daemon.request("GET", f"{path}.csv?part=train").text == ",".join(head) + "\r\n"  # none is kept of it
+    daemon.refused("GET", f"{path}.csv?part=validation", 404, "not_found")
+    daemon.refused("GET", f"{path}.csv?part=tests", 400, "invalid_parameter")
+
+
 def test_head_of_the_spread(daemon, finished_regression):
     path = f"/v1/trials/{finished_regression[1][0]['id']}/regression"
     head, got = daemon.request("HEAD", path), daemon.request("GET", path)

@@ -32,6 +32,16 @@ def test_sequences_stand_with_the_worst_first(shown, daemon, regression):
     shown.until(lambda: shown.rows(of("sequences")) == rows, "the sequences as the API sorts them")
 
 
+def test_predictions_can_be_saved(shown):
+    """What the button asks for; a file of a browser is not looked into."""
+    shown.choose(of("part"), "test")
+    shown.script("window.asked = []; const plain = window.fetch; window.fetch = (a, ...all) => { asked.push(String(a)); return plain(a, ...all); }")
+    shown.click(of("save-csv"))
+    shown.until(lambda: any("/predictions.csv?part=test" in one for one in shown.script("return asked")), "the table asked for")
+    shown.quiet()
+    assert shown.complaints() == [] and not shown.texts(of("failure"))
+
+
 def test_a_sequence_is_drawn_when_it_is_chosen(shown, daemon, regression):
     said = daemon.get(f"/v1/trials/{regression['id']}/predictions?part=test&sort=-worst_error&limit=50")["items"]
     shown.choose(of("part"), "test")

@@ -219,8 +219,8 @@ static json_t *doubling(size_t n)
     char before[16] = "in", name[16];
     for (size_t i = 0; i < n; i++) {
         (void)snprintf(name, sizeof name, "b%zu", i);
-        json_t *block = json_pack("{s:s, s:s, s:[s, s]}", "name", name, "block", "e", "inputs",
-                                  before, before);
+        json_t *block =
+            json_pack("{s:s, s:s, s:[s, s]}", "name", name, "block", "e", "inputs", before, before);
         assert_int_equal(json_array_append_new(layers, block), 0);
         memcpy(before, name, sizeof before);
     }
@@ -243,8 +243,8 @@ static void what_multiplies_is_bounded(void **state)
         json_pack("{s:[{s:i, s:[O]}]}", "layers", "for_each", 1000, "layers", many),
         json_pack("{s:{s:{s:O}}, s:o}", "parameters", "p", "q", many, "layers",
                   test_json("[{'for_each': 1000, 'layers': [{'name': 'r', 'kernel': '$p'}]}]")),
-        json_pack("{s:[{s:i, s:[{s:s#}]}]}", "layers", "for_each", 1000, "layers", "name", long_text,
-                  sizeof long_text),
+        json_pack("{s:[{s:i, s:[{s:s#}]}]}", "layers", "for_each", 1000, "layers", "name",
+                  long_text, sizeof long_text),
         json_pack("{s:[{s:i, s:[O, O]}]}", "layers", "for_each", 1000, "layers", list, list),
         doubling(18),
     };
@@ -268,8 +268,8 @@ static void the_list_of_mistakes_ends(void **state)
     json_t *spec = test_json("{'layers': [" IN ", {'name': 'r', 'kind': 'relu'}, " TAIL "]}");
     json_t *many = many_members(5000), *report = NULL;
     struct nn_error err = {0};
-    assert_int_equal(
-        json_object_update(json_array_get(json_object_get(spec, "layers"), 1), many), 0);
+    assert_int_equal(json_object_update(json_array_get(json_object_get(spec, "layers"), 1), many),
+                     0);
     assert_int_equal(nn_network_analyze(spec, &BIND, 1, &report, &err), NN_OK);
     assert_int_equal(json_array_size(json_object_get(report, "issues")), 100);
     json_decref(report);

@@ -86,6 +86,25 @@ static void numbers_come_back(void **state)
     free(out);
 }
 
+/* As short as JSON has them: 0.1f is not 0.100000001490116. */
+static void single_precision_comes_back(void **state)
+{
+    (void)state;
+    static const struct {
+        float value;
+        const char *text;
+    } rows[] = {{0.1F, "0.1"}, {-2.5F, "-2.5"}, {16777217.0F, "16777216"}, {NAN, "NaN"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct csv_writer csv;
+        size_t size = 0;
+        assert_true(csv_begin(&csv));
+        csv_number_f32(&csv, rows[i].value);
+        char *out = csv_finish(&csv, &size);
+        assert_string_equal(out, rows[i].text);
+        free(out);
+    }
+}
+
 static void rows_have_commas_between(void **state)
 {
     (void)state;
@@ -109,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_quoted_and_never_formulas),
         cmocka_unit_test(numbers_come_back),
+        cmocka_unit_test(single_precision_comes_back),
         cmocka_unit_test(rows_have_commas_between),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@ import {lines} from '../../charts/lines.js';
 import {scatter} from '../../charts/scatter.js';
 import {h, replace} from '../../dom.js';
 import {count, metricName, number} from '../../format.js';
+import {download} from '../../parts/download.js';
 import {failure} from '../../parts/failure.js';
 import {choice} from '../../parts/field.js';
 import {sequenceTable} from '../../parts/sequence_table.js';
@@ -73,12 +74,15 @@ export const tab = {
       }
       shown = key;
       const content = h('div', {});
+      const save = h('button', {'data-test': 'save-csv', on: {
+        click: () => download(`/v1/trials/${trial.id}/predictions.csv?part=${parts.value}`, `predictions-${parts.value}.csv`, {signal: scope.signal}),
+      }}, 'Save as CSV');
       const show = (part) => replace(content, partView(trial.id, found.find((one) => one.part === part) ?? found[0], scope));
       const parts = choice(found.map(({part, sample_count: n}) => [part, `${part}, ${count(n)} sequences`]), {
         'aria-label': 'Part', 'data-test': 'part', value: scope.query.get('part') ?? found[0].part,
         on: {change: () => { scope.setQuery({part: parts.value, sequence: null}); show(parts.value); }},
       });
-      replace(body, h('div', {class: 'row'}, parts), content);
+      replace(body, h('div', {class: 'row'}, parts, save), content);
       show(parts.value);
     };
     poll(`/v1/trials/${trial.id}/evaluations`, fill, {signal: scope.signal, interval: 4000});
