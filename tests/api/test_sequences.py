@@ -261,7 +261,7 @@ def test_predictions_as_a_table(daemon, finished_regression):
         assert {row[1] for row in mine} == {one["name"]} and [int(row[2]) for row in mine] == list(range(1, one["length"] + 1))
         assert [float(row[3]) for row in mine] == whole["targets"] and [float(row[4]) for row in mine] == whole["predictions"]
     assert daemon.request("GET", f"{path}.csv?part=train").text == ",".join(head) + "\r\n"  # none is kept of it
-    daemon.refused("GET", f"{path}.csv?part=validation", 404, "not_found")
+    daemon.refused("GET", f"/v1/trials/{'0' * 32}/predictions.csv", 404, "not_found")
     daemon.refused("GET", f"{path}.csv?part=tests", 400, "invalid_parameter")
 
 
