@@ -84,7 +84,7 @@ def test_a_new_set_from_an_archive(page, daemon, tmp_path):
     page.click(of("dataset-new"))
     page.choose(of("dataset-source"), "archive")
     page.attach(of("dataset-files"), archive)
-    page.shown(of("dataset-words"), "1 files")
+    page.shown(of("dataset-words"), "1 file,")
     page.fill(of("dataset-name"), name)
     page.click(of("dataset-create"))
     page.until(lambda: set(bars(page)) == {"left", "right"}, "the two classes")

@@ -245,6 +245,13 @@ def test_a_pasted_sequence(page, daemon, regression):
                                    of("rows"), text), "a field for the steps")
     page.click(of("ask"))
     page.shown(of("predicted"), as_shown.number(answer["last"]))
+    # A file like the data set's own.
+    rows = [["unit", *names, "wear"]] + [["M1"] + list(map(str, step)) + ["late"] for step in steps]
+    for last, place, words in (("M1", "predicted", as_shown.number(answer["last"])), ("M2", "failure", '2 sequences by "unit"')):
+        rows[-1][0] = last
+        page.script("document.querySelector(arguments[0]).value = arguments[1]", of("rows"), "\n".join(map(",".join, rows)))
+        page.click(of("ask"))
+        page.shown(of(place), words)
     page.fill(of("rows"), "1, 2\n3, x")
     page.click(of("ask"))
     page.shown(of("failure"), '"x" is no number')

@@ -106,6 +106,11 @@ export function count(n) {
   return word ?? String(Math.trunc(Number(n))).replace(/\B(?=(\d{3})+$)/g, '\u202f').replace('-', '−');
 }
 
+/** @returns {string} "1 file", "2 files" */
+export function plural(n, noun) {
+  return `${count(n)} ${noun}${Number(n) === 1 ? '' : 's'}`;
+}
+
 const SHORT = {rmse: 'RMSE', mae: 'MAE', r2: 'R²', f1: 'F1', phm08: 'PHM08', auc: 'AUC', lr: 'learning rate'};
 
 /** @returns {string} "validation_macro_f1" as "validation macro F1", within a sentence */

@@ -2,7 +2,7 @@
 
 import {send} from '../api.js';
 import {h, replace} from '../dom.js';
-import {bytes, count, percent} from '../format.js';
+import {bytes, percent, plural} from '../format.js';
 import {choice, field} from './field.js';
 import {packed} from './folder.js';
 import {markProblem} from './problem.js';
@@ -20,11 +20,11 @@ const SOURCES = [
 
 /** One source of files: its control, and what of the request it makes. */
 function folderSource(control) {
-  const folders = (list) => new Set([...list].map((file) => file.webkitRelativePath.split('/').slice(1, -1).join('/')));
+  const folders = (list) => new Set([...list].map((file) => file.webkitRelativePath.split('/').slice(1, -1).join('/')).filter(Boolean));
   return {
     layout: 'archive',
     files: () => (control.files.length ? [packed(control.files)] : []),
-    words: () => `${count(control.files.length)} files in ${count(folders(control.files).size)} folders`,
+    words: () => `${plural(control.files.length, 'file')} in ${plural(folders(control.files).size, 'folder')}`,
     title: () => control.files[0]?.webkitRelativePath.split('/')[0],
   };
 }
@@ -33,7 +33,7 @@ function fileSource(layout, control) {
   return {
     layout,
     files: () => [...control.files].map((file) => ({name: file.name, content: file})),
-    words: () => `${count(control.files.length)} files, ${bytes([...control.files].reduce((sum, {size}) => sum + size, 0))}`,
+    words: () => `${plural(control.files.length, 'file')}, ${bytes([...control.files].reduce((sum, {size}) => sum + size, 0))}`,
     title: () => control.files[0]?.name.replace(/\.[^.]*(\.gz)?$/, ''),
   };
 }
