@@ -181,6 +181,7 @@ def test_sequences_that_do_not_fit(daemon, engines, judged):
     assert "step 2 has 1 numbers, not 24" in refused({"sequence": [few[0], [1.0]], "columns": names}, "/sequence/1")
     assert "there is no column" in refused({"sequence": [[1.0]], "columns": ["a"]}, "/columns")
     assert "is not a number" in refused({"sequence": [["x"] * len(names)], "columns": names}, "/sequence/0")
+    assert "its value 1 is too large" in refused({"sequence": [[1e39] * len(names)], "columns": names}, "/sequence/0")
     assert "unknown field" in refused({"sequence": few, "colums": names}, "/colums", "unknown_field")
     for wrong, pointer in (("{}", "/sequence"), ('{"sequence": []}', "/sequence"), ('{"sequence": [[]]}', "/sequence/0"),
                            ('{"sequence": 3}', "/sequence")):
