@@ -70,8 +70,9 @@ static enum nn_status check_side(size_t described, size_t bound, const char *fie
 static enum nn_status check_shape(const struct options *options, const struct nn_network_bind *b,
                                   struct nn_layer_issue *issue)
 {
-    static const char SIZE[] = "leave it out, or give 0, to take the data set's; or import the "
-                               "images with this size (image_size)";
+    static const char SIZE[] =
+        "give 0 (to a named network as size) to take the data set's; or import the "
+        "images with this size (image_size)";
     static const char CHANNELS[] = "leave it out, or give 0, to take the data set's; or import "
                                    "grey images with three channels (channels)";
     enum nn_status status = check_side(options->height, b->height, "height", SIZE, issue);

@@ -133,3 +133,12 @@ def test_what_lacks_is_said_before_the_usage(tmp_path):
     for arguments, words in (((tmp_path / "a.csv",), "--layout is missing"), (("--layout", "table"), "no file is named")):
         said = run("dataset", "create", *arguments)
         assert said.returncode == 2 and words in said.stderr.splitlines()[0] and "usage:" in said.stderr, said
+
+
+def test_a_named_network_of_another_size_says_what_mends_it(daemon, dataset, tmp_path):
+    job = tmp_path / "job.json"
+    for size, told in (("", "give 0 (to a named network as size)"), (', "size": 0', "")):
+        job.write_text('{"kind": "solver_comparison", "dataset": "%s", "explain": {}, "network": {"name": "mobilenet_v2"%s}}'
+                       % (dataset["id"], size))
+        said = run("submit", job, server=daemon.url).stderr
+        assert told in said and "grad_cam" not in said and ("the height is 224" in said) == (size == ""), said

@@ -29,7 +29,7 @@ export function networkForm({networks, weights, datasets}, edit) {
   const name = h('select', {'data-pointer': '/network', 'data-test': 'field-network', on: {
     change: () => edit(['network'], name.value ? {name: name.value} : undefined),
   }});
-  const from = choice([['', 'none: random initial weights'], ...weights.map(({id, name: text}) => [id, text])], {'data-pointer': '/weights', 'data-test': 'field-weights', on: {
+  const from = choice([['', 'none, begin at random'], ...weights.map(({id, name: text}) => [id, text])], {'data-pointer': '/weights', 'data-test': 'field-weights', on: {
     change: () => edit(['weights'], from.value || undefined),
   }});
   let shown = '';
