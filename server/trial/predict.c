@@ -89,8 +89,9 @@ static enum nn_status read_steps(const json_t *sequence, size_t width, float *ou
             const json_t *number = json_array_get(step, i);
             out[t * width + i] = (float)json_number_value(number);
             if (!json_is_number(number) || !isfinite(out[t * width + i])) {
-                return nn_fail_at(err, NN_ERR_INVALID, pointer, "step %zu: its value %zu is %s", t + 1,
-                                  i + 1, json_is_number(number) ? "too large" : "not a number");
+                return nn_fail_at(err, NN_ERR_INVALID, pointer, "step %zu: its value %zu is %s",
+                                  t + 1, i + 1,
+                                  json_is_number(number) ? "too large" : "not a number");
             }
         }
     }
