@@ -10,11 +10,15 @@ from test_explanations import job_of, run
 
 GETS = sorted(path for path, item in SPEC["paths"].items() if "get" in item)
 
+ASSETS = {2: "/page/app.js", 3: "/page/style/base.css", 4: "/page/views/trial/tabs.js"}  # by the depth of the route
+
 
 def filled(path, dataset, weights, finished, trial):
     ids = {"datasets": dataset["id"], "weights": weights["id"], "jobs": finished[0]["id"], "trials": trial["id"],
            "experiments": finished[0]["experiment"]["id"]}
     kind = path.split("/")[2] if path.count("/") > 2 else ""
+    if path.startswith("/page/"):
+        return ASSETS[path.count("/")]
     return path.replace("{id}", ids.get(kind, UNKNOWN_ID)).replace("{name}", "simple_cnn").replace("{n}", "0")
 
 
@@ -44,27 +48,31 @@ def test_routes_are_the_paths_of_the_description():
 
 @pytest.fixture(scope="module")
 def asked(daemon, dataset):
-    """A trial with explanations, and a question to it."""
+    """A trial with explanations, a question to it, and an explanation that it was asked for."""
     made = run(daemon, job_of(dataset))
     picture = daemon.request("GET", f"/v1/datasets/{dataset['id']}/items/0/image").content
     answer = daemon.request("POST", f"/v1/trials/{made['id']}/predict?wait=55", data=picture,
                             headers={"Content-Type": "image/png"})
-    return made, answer.json()["id"]
+    why = daemon.request("POST", f"/v1/trials/{made['id']}/explanations?wait=55", json={"method": "grad_cam", "item": 0})
+    assert why.status_code == 200, why.text
+    return made, answer.json()["id"], why.json()["id"]
 
 
 @pytest.mark.parametrize("path", [path for path in GETS if not path.endswith("/regression")])
 def test_head_is_get_without_a_body(daemon, dataset, weights, finished, trial, asked, path):
     """B27: HEAD on every route, file and streamed answers too."""
     explained = "explanations" in path or "activations" in path
-    address = filled(path.replace("/predictions/{id}", f"/predictions/{asked[1]}"), dataset, weights, finished,
-                     asked[0] if explained else trial)
+    path = path.replace("/predictions/{id}", f"/predictions/{asked[1]}")
+    path = path.replace("/v1/explanations/{id}", f"/v1/explanations/{asked[2]}")
+    address = filled(path, dataset, weights, finished, asked[0] if explained else trial)
     if path.endswith("/activations"):
         items = daemon.get(f"/v1/trials/{asked[0]['id']}/explanations?method=activations")["items"]
         address += f"?layer=relu1&sample={items[0]['sample']}"
-    head = daemon.request("HEAD", address)
+    plain = {"Accept-Encoding": "identity"}  # else the length is that of the packed form
+    head = daemon.request("HEAD", address, headers=plain)
     assert head.status_code == 200 and head.content == b"", head.headers
     if path not in ("/v1/events", "/metrics"):
-        got = daemon.request("GET", address)
+        got = daemon.request("GET", address, headers=plain)
         assert got.status_code == 200
         assert head.headers["Content-Length"] == str(len(got.content))
         assert head.headers.get("ETag") == got.headers.get("ETag")

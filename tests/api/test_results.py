@@ -136,9 +136,10 @@ def test_means_and_intervals_over_seeds(daemon, finished):
 
 
 def test_pages_of_a_table_make_the_whole(daemon, finished):
-    path = f"/v1/jobs/{finished[0]['id']}/results"
+    job = f"/v1/jobs/{finished[0]['id']}"
+    path = job + "/results"
     whole = daemon.get(path + "?sort=best")
-    assert whole["next_cursor"] is None and whole["revision"] == finished[0]["revision"]
+    assert whole["next_cursor"] is None and whole["revision"] == daemon.get(job)["revision"]
     for over, member, limit in (("trials", "items", 4), ("seeds", "groups", 2)):
         pages, cursor = [], ""
         while cursor is not None:
