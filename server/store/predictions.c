@@ -16,6 +16,29 @@ struct create {
     struct store_created created;
 };
 
+/* SV_ERR_TOO_MANY when as many wait as may; questions asked at the same moment may pass together. */
+static enum sv_status check_queue(struct store_conn *conn, const char *project_id,
+                                  struct sv_error *err)
+{
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    sql_text(&params, project_id);
+    sql_int(&params, STORE_QUESTIONS_WAITING - 1);
+    enum sv_status st = sql_run(conn,
+                                "select 1 from prediction where project_id = $1"
+                                " and state = 'checking' offset $2 limit 1",
+                                &params, &rows, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    bool full = rows.n > 0;
+    sql_rows_clear(&rows);
+    return full ? sv_fail(err, SV_ERR_TOO_MANY,
+                          "%d questions of this project wait for an answer already",
+                          STORE_QUESTIONS_WAITING)
+                : SV_OK;
+}
+
 static enum sv_status insert_row(struct store_conn *conn, const struct create *create,
                                  struct sv_error *err)
 {
@@ -55,7 +78,10 @@ static enum sv_status create_tx(struct store_conn *conn, void *ctx, struct sv_er
     if (st != SV_OK || done) {
         return st;
     }
-    st = insert_row(conn, create, err);
+    st = check_queue(conn, create->scope->project_id, err);
+    if (st == SV_OK) {
+        st = insert_row(conn, create, err);
+    }
     return st == SV_OK ? store_asset_touch(conn, STORE_PREDICTION, create->id, "created",
                                            create->scope->actor, err)
                        : st;

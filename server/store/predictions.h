@@ -9,13 +9,16 @@
 #include "server/store/blobs.h"
 #include "server/store/imports.h"
 
+/* A project's questions that may wait at a time: bodies lie in the database until they are old. */
+enum { STORE_QUESTIONS_WAITING = 256 };
+
 struct store_posted_new {
     const char *trial_id;
     const char *media_type;
     const char *blob_id; /* of the body */
     const char *explain; /* JSON {options, class, picture}; NULL: what does the network say? */
 };
-/* SV_ERR_NOT_FOUND: no such trial. */
+/* SV_ERR_NOT_FOUND: no such trial; SV_ERR_TOO_MANY: the queue is full. */
 SV_MUST_CHECK enum sv_status store_prediction_create(struct store *store,
                                                      const struct store_scope *scope,
                                                      const struct store_posted_new *posted,

@@ -256,6 +256,27 @@ static void a_key_asks_once(void **state)
     store_world_close(&world.w);
 }
 
+static void a_full_queue_takes_no_more(void **state)
+{
+    struct world world;
+    struct store_created made;
+    struct store_claimed_import import;
+    open_world(&world, *state, true);
+    struct store_fixture *f = &world.w.f;
+    struct store_posted_new posted = {.trial_id = world.trial.claim.trial_id,
+                                      .media_type = "image/png",
+                                      .blob_id = world.input.id};
+    for (int i = 0; i < STORE_QUESTIONS_WAITING; i++) {
+        ask(&world);
+    }
+    assert_status(f, store_prediction_create(f->store, &f->scope, &posted, NULL, &made, &f->err),
+                  SV_ERR_TOO_MANY);
+    assert_true(claim(&world, STORE_QUEUE_PREDICTIONS, &import));
+    assert_ok(f, store_prediction_ready(f->store, &import.claim, "{}", NULL, &f->err));
+    ask(&world);
+    store_world_close(&world.w);
+}
+
 static void questions_go_after_a_day_with_what_was_posted(void **state)
 {
     static const struct store_housekeeping limits = {0, 3600, 100000, 86400};
@@ -290,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_trial_without_a_network_gives_none),
         cmocka_unit_test(others_see_nothing_of_it),
         cmocka_unit_test(a_key_asks_once),
+        cmocka_unit_test(a_full_queue_takes_no_more),
         cmocka_unit_test(questions_go_after_a_day_with_what_was_posted),
     };
     return cmocka_run_group_tests(tests, test_postgres_setup, test_postgres_teardown);
