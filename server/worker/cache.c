@@ -74,7 +74,16 @@ enum sv_status worker_cache_move(struct worker_cache *cache, int directory_fd, s
     return moved ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "the blob cache cannot be moved");
 }
 
-/* Links a cached blob and marks it used; false when it is not cached (errno ENOENT) or the link
+/* What a disk fault or a hand has cut would fail each trial that is given it: it is thrown out. */
+static void drop_if_cut(struct worker_cache *cache, const char *sha256, int64_t size)
+{
+    struct stat about;
+    if (fstatat(cache->fd, sha256, &about, AT_SYMLINK_NOFOLLOW) == 0 && about.st_size != size) {
+        (void)unlinkat(cache->fd, sha256, 0);
+    }
+}
+
+/* Links a cached file and marks it used; false when it is not cached (errno ENOENT) or the link
  * cannot be made. */
 static bool link_cached(struct worker_cache *cache, const char *sha256, int to_fd, const char *name)
 {
@@ -189,14 +198,15 @@ static void throw_out(struct worker_cache *cache)
     free(list.items);
 }
 
-enum sv_status worker_cache_link(struct worker_cache *cache, const char *sha256, int to_fd,
-                                 const char *name, worker_fetch_fn fetch, void *ctx,
+enum sv_status worker_cache_link(struct worker_cache *cache, const char *sha256, int64_t size,
+                                 int to_fd, const char *name, worker_fetch_fn fetch, void *ctx,
                                  struct sv_error *err)
 {
     if (strlen(sha256) != NN_SHA256_HEX - 1 ||
         strspn(sha256, "0123456789abcdef") != NN_SHA256_HEX - 1) {
         return sv_fail(err, SV_ERR_NOT_FOUND, "not a digest");
     }
+    drop_if_cut(cache, sha256, size);
     if (link_cached(cache, sha256, to_fd, name)) {
         return SV_OK;
     }

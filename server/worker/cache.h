@@ -27,12 +27,14 @@ void worker_cache_destroy(struct worker_cache *cache);
 SV_MUST_CHECK enum sv_status worker_cache_move(struct worker_cache *cache, int directory_fd,
                                                struct sv_error *err);
 
-/* Makes `name` in to_fd (same file system) a link to the blob, mode 0444, fetching it where it is
- * not cached. What was fetched is checked against sha256 (64 hex digits): SV_ERR_NOT_FOUND when it
- * differs. Other failures are fetch's, or SV_ERR_INTERNAL for the disk: the machine is at fault. */
+/* Makes `name` in to_fd (same file system) a link to the blob of size bytes, mode 0444, fetching it
+ * where it is not cached, or not whole. What was fetched is checked against sha256 (64 hex digits):
+ * SV_ERR_NOT_FOUND when it differs. Other failures are fetch's, or SV_ERR_INTERNAL for the disk:
+ * the machine is at fault. */
 SV_MUST_CHECK enum sv_status worker_cache_link(struct worker_cache *cache, const char *sha256,
-                                               int to_fd, const char *name, worker_fetch_fn fetch,
-                                               void *ctx, struct sv_error *err);
+                                               int64_t size, int to_fd, const char *name,
+                                               worker_fetch_fn fetch, void *ctx,
+                                               struct sv_error *err);
 
 /* Files of the worker's own making live in the same directory under the same cap, by a key of 64
  * hex digits. Makes `name` in to_fd a link to the one with that key; false when there is none. */

@@ -88,8 +88,8 @@ enum sv_status worker_slot_link_blob(struct worker_slot *slot, const char *proje
                                      struct sv_error *err)
 {
     struct fetch fetch = {slot, project_id, blob};
-    return worker_cache_link(slot->worker->cache, blob->sha256, slot->directory_fd, name,
-                             fetch_blob, &fetch, err);
+    return worker_cache_link(slot->worker->cache, blob->sha256, blob->size, slot->directory_fd,
+                             name, fetch_blob, &fetch, err);
 }
 
 bool worker_slot_upload(struct worker_slot *slot, const char *project_id, int directory_fd,

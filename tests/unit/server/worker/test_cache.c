@@ -68,7 +68,8 @@ static enum sv_status get(struct place *place, const char *content, const char *
     nn_sha256_of(content, strlen(content), digest);
     nn_sha256_hex(digest, hex);
     (void)snprintf(place->content, sizeof place->content, "%s", content);
-    return worker_cache_link(place->cache, hex, place->user_fd, name, fetch, place, NULL);
+    return worker_cache_link(place->cache, hex, (int64_t)strlen(content), place->user_fd, name,
+                             fetch, place, NULL);
 }
 
 static void assert_holds(struct place *place, const char *name, const char *content)
@@ -96,9 +97,9 @@ static void blob_is_fetched_once(void **state)
     assert_holds(&place, "a", "0123456789");
     assert_holds(&place, "b", "0123456789");
     assert_int_equal(get(&place, "0123456789", "b"), SV_ERR_INTERNAL); /* the name is taken */
-    assert_int_equal(
-        worker_cache_link(place.cache, "../../etc/passwd", place.user_fd, "c", fetch, &place, NULL),
-        SV_ERR_NOT_FOUND);
+    assert_int_equal(worker_cache_link(place.cache, "../../etc/passwd", 10, place.user_fd, "c",
+                                       fetch, &place, NULL),
+                     SV_ERR_NOT_FOUND);
     place_close(&place);
 }
 
@@ -120,6 +121,25 @@ static void least_recently_used_goes_but_stays_for_its_user(void **state)
     assert_int_equal(place.fetches, 3);
     assert_int_equal(get(&place, "bbbbbbbbbb", "6"), SV_OK);
     assert_int_equal(place.fetches, 4);
+    place_close(&place);
+}
+
+/* By a disk or a hand. */
+static void a_cut_blob_is_fetched_again(void **state)
+{
+    (void)state;
+    struct place place;
+    char path[sizeof place.path + 80], hex[NN_SHA256_HEX];
+    uint8_t digest[NN_SHA256_SIZE];
+    place_open(&place, 1000);
+    assert_int_equal(get(&place, "0123456789", "a"), SV_OK);
+    nn_sha256_of("0123456789", 10, digest);
+    nn_sha256_hex(digest, hex);
+    (void)snprintf(path, sizeof path, "%s/cache/%s", place.path, hex);
+    assert_int_equal(truncate(path, 4), 0);
+    assert_int_equal(get(&place, "0123456789", "b"), SV_OK);
+    assert_int_equal(place.fetches, 2);
+    assert_holds(&place, "b", "0123456789");
     place_close(&place);
 }
 
@@ -187,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blob_is_fetched_once),
         cmocka_unit_test(least_recently_used_goes_but_stays_for_its_user),
+        cmocka_unit_test(a_cut_blob_is_fetched_again),
         cmocka_unit_test(damaged_or_failed_fetch_leaves_nothing),
         cmocka_unit_test(directory_of_a_child_is_removed_whatever_it_holds),
         cmocka_unit_test(small_file_is_replaced_whole),
