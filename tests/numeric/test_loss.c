@@ -46,7 +46,7 @@ static struct nn_loss_batch fill(const struct loss_case *c)
         labels[r] = (uint32_t)(r * 7 % c->classes);
     }
     assert_true(nn_loss_workspace(c->rows) <= sizeof workspace);
-    return (struct nn_loss_batch){logits, ld, labels, c->rows, c->classes};
+    return (struct nn_loss_batch){logits, ld, labels, c->rows, c->classes, 1};
 }
 
 /* The definition, without the shift by the maximum. */
@@ -85,7 +85,7 @@ static double gradient_difference(const struct nn_loss_batch *b, double planted)
     double diff = 0;
     double norms = 0;
     for (size_t r = 0; r < b->rows; r++) {
-        struct nn_loss_batch row = {b->logits + r * b->ld, b->ld, b->labels + r, 1, b->classes};
+        struct nn_loss_batch row = {b->logits + r * b->ld, b->ld, b->labels + r, 1, b->classes, 1};
         for (size_t i = 0; i < b->classes; i++) {
             nn_real *z = &logits[r * b->ld + i];
             nn_real kept = *z;
@@ -179,7 +179,7 @@ static void ties_go_to_the_lowest_index(void **state)
     (void)state;
     const nn_real z[] = {1, 3, 3, 3, 2, 3, 0, 3, 3, 3};
     uint32_t label = 1;
-    struct nn_loss_batch b = {z, 10, &label, 1, 10};
+    struct nn_loss_batch b = {z, 10, &label, 1, 10, 1};
     struct nn_exec exec = loss_exec();
     double loss;
     uint32_t predicted;
@@ -196,7 +196,7 @@ static void extremes(void **state)
     (void)state;
     nn_real z[] = {(nn_real)1e30, (nn_real)-1e30, 0};
     uint32_t label = 0;
-    struct nn_loss_batch b = {z, 3, &label, 1, 3};
+    struct nn_loss_batch b = {z, 3, &label, 1, 3, 1};
     struct nn_exec exec = loss_exec();
     double loss;
     uint32_t predicted;
