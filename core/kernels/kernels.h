@@ -11,7 +11,9 @@
 #ifndef NN_KERNELS_KERNELS_H
 #define NN_KERNELS_KERNELS_H
 
+#include "core/kernels/activation.h"
 #include "core/kernels/batch_norm.h"
+#include "core/kernels/broadcast.h"
 #include "core/kernels/convolution.h"
 #include "core/kernels/exec.h"
 #include "core/kernels/lrn.h"

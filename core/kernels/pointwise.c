@@ -1,60 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pointwise passes and reductions, cut into chunks of about 64 KiB. Dense matrices are treated as
- * one long row.
+ * Pointwise passes and reductions, cut into chunks of about 64 KiB.
  */
 #include "core/kernels/pointwise.h"
 
 #include "core/base/random.h"
 #include "core/kernels/chunks_internal.h"
-#include "core/kernels/table.h"
+#include "core/kernels/map_internal.h"
 
 #define CHUNK 16384 /* numbers */
 
 /* ---- rows x columns ---- */
-
-typedef void (*map_fn)(const struct nn_map_args *args);
-
-struct map_run {
-    map_fn fn;
-    struct nn_map_args all;
-    size_t chunk_rows, chunk_columns, chunks_across;
-};
-
-static void map_chunk(void *ctx, size_t chunk, size_t lane)
-{
-    (void)lane;
-    const struct map_run *p = ctx;
-    struct nn_map_args args = p->all;
-    size_t row = chunk / p->chunks_across * p->chunk_rows;
-    size_t column = chunk % p->chunks_across * p->chunk_columns;
-    args.rows = nn_min(p->chunk_rows, args.rows - row);
-    args.columns = nn_min(p->chunk_columns, args.columns - column);
-    args.y += row * args.ldy + column;
-    args.a += row * args.lda + column;
-    if (args.b) {
-        args.b += row * args.ldb + column;
-    }
-    p->fn(&args);
-}
-
-static void map(const struct nn_exec *exec, map_fn fn, struct nn_map_args args)
-{
-    if (args.rows == 0 || args.columns == 0) {
-        return;
-    }
-    if (args.ldy == args.columns && args.lda == args.columns &&
-        (!args.b || args.ldb == args.columns)) {
-        args.columns *= args.rows;
-        args.rows = 1;
-    }
-    struct map_run run = {.fn = fn, .all = args};
-    run.chunk_columns = nn_min(args.columns, CHUNK);
-    run.chunks_across = nn_div_up(args.columns, run.chunk_columns);
-    run.chunk_rows = nn_max(1, CHUNK / run.chunk_columns);
-    nn_parallel_for(exec->pool, nn_div_up(args.rows, run.chunk_rows) * run.chunks_across, map_chunk,
-                    &run);
-}
 
 void nn_copy(const struct nn_exec *exec, nn_real *dst, size_t ldd, bool accumulate,
              const nn_real *src, size_t lds, size_t rows, size_t columns)
@@ -64,7 +20,7 @@ void nn_copy(const struct nn_exec *exec, nn_real *dst, size_t ldd, bool accumula
     args.ldy = ldd;
     args.lda = lds;
     args.accumulate = accumulate;
-    map(exec, exec->kernels->copy, args);
+    nn_map_rows(exec, exec->kernels->copy, args);
 }
 
 void nn_add(const struct nn_exec *exec, const struct nn_addition *s)
@@ -75,7 +31,7 @@ void nn_add(const struct nn_exec *exec, const struct nn_addition *s)
     args.lda = s->lda;
     args.ldb = s->ldb;
     args.relu = s->relu;
-    map(exec, exec->kernels->add, args);
+    nn_map_rows(exec, exec->kernels->add, args);
 }
 
 void nn_relu_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn_real *x,
@@ -85,7 +41,7 @@ void nn_relu_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const n
     args.y = y;
     args.ldy = ldy;
     args.lda = ldx;
-    map(exec, exec->kernels->relu, args);
+    nn_map_rows(exec, exec->kernels->relu, args);
 }
 
 void nn_clip_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const nn_real *x,
@@ -95,7 +51,7 @@ void nn_clip_forward(const struct nn_exec *exec, nn_real *y, size_t ldy, const n
     args.y = y;
     args.ldy = ldy;
     args.lda = ldx;
-    map(exec, exec->kernels->clip, args);
+    nn_map_rows(exec, exec->kernels->clip, args);
 }
 
 static struct nn_map_args gradient_args(const struct nn_relu_gradient *g)
@@ -111,14 +67,14 @@ static struct nn_map_args gradient_args(const struct nn_relu_gradient *g)
 
 void nn_relu_gradient(const struct nn_exec *exec, const struct nn_relu_gradient *g)
 {
-    map(exec, exec->kernels->relu_gradient, gradient_args(g));
+    nn_map_rows(exec, exec->kernels->relu_gradient, gradient_args(g));
 }
 
 void nn_clip_gradient(const struct nn_exec *exec, const struct nn_relu_gradient *g, nn_real ceiling)
 {
     struct nn_map_args args = gradient_args(g);
     args.ceiling = ceiling;
-    map(exec, exec->kernels->clip_gradient, args);
+    nn_map_rows(exec, exec->kernels->clip_gradient, args);
 }
 
 /* ---- dropout: a chunk is some rows of one sample ---- */

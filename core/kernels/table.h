@@ -36,6 +36,27 @@
     X(relu_gradient, nn_map_args)                                                                  \
     X(clip, nn_map_args)                                                                           \
     X(clip_gradient, nn_map_args)                                                                  \
+    X(absolute, nn_map_args)                                                                       \
+    X(absolute_gradient, nn_map_args)                                                              \
+    X(sigmoid, nn_map_args)                                                                        \
+    X(sigmoid_gradient, nn_map_args)                                                               \
+    X(tanh, nn_map_args)                                                                           \
+    X(tanh_gradient, nn_map_args)                                                                  \
+    X(leaky_relu, nn_map_args)                                                                     \
+    X(leaky_relu_gradient, nn_map_args)                                                            \
+    X(elu, nn_map_args)                                                                            \
+    X(elu_gradient, nn_map_args)                                                                   \
+    X(gelu, nn_map_args)                                                                           \
+    X(gelu_gradient, nn_map_args)                                                                  \
+    X(silu, nn_map_args)                                                                           \
+    X(silu_gradient, nn_map_args)                                                                  \
+    X(multiply, nn_broadcast_args)                                                                 \
+    X(multiply_sums, nn_broadcast_args)                                                            \
+    X(soft_threshold, nn_broadcast_args)                                                           \
+    X(soft_threshold_sums, nn_broadcast_args)                                                      \
+    X(soft_threshold_gradient, nn_map_args)                                                        \
+    X(channel_mean, nn_map_args)                                                                   \
+    X(channel_mean_gradient, nn_map_args)                                                          \
     X(dropout, nn_dropout_args)                                                                    \
     X(normalize_u8, nn_normalize_args)                                                             \
     X(max_pool, nn_window_args)                                                                    \
@@ -120,14 +141,32 @@ struct nn_column_sums_args {
 /* One or two matrices to one.  copy: y = a (+ y).  add: y = a + b, relu?  relu: y = max(a, 0).
  * relu_gradient: y = (b > 0 ? a : 0) (+ y).  clip: y = min(max(a, 0), ceiling).
  * clip_gradient: y = (b > 0 and b < ceiling ? a : 0) (+ y).  softmax: y = softmax(a).
- * softmax_gradient: y = b * (a - sum(a * b)). */
+ * softmax_gradient: y = b * (a - sum(a * b)).  Of an activation f of activation.h with its slope,
+ * <f>: y = f(a), <f>_gradient: y = a * f' (+ y), f' told by b, which is f's input or its output as
+ * activation.h says.  soft_threshold_gradient: y = (b != 0 ? a : 0) (+ y).
+ * channel_mean: y[r, 0] = mean of a[r, c] over c.  channel_mean_gradient: y[r, c] = a[r, 0] /
+ * columns
+ * (+ y[r, c]). */
 struct nn_map_args {
     size_t rows, columns;
     nn_real *y;
     const nn_real *a, *b;
     size_t ldy, lda, ldb;
     bool accumulate, relu;
-    nn_real ceiling;
+    nn_real ceiling, slope;
+};
+
+/* A matrix a beside one, b, that may have one row for all (ldb 0) or one column for all.
+ * multiply: y = a * b (+ y).  soft_threshold: y = sign(a) * max(|a| - b, 0).
+ * multiply_sums: y = sum of a * b (+ y); soft_threshold_sums: y = - sum of a where b > 0, and of -a
+ * where b < 0 (+ y); b is whole there, and the sums go over all rows if one_row, over all columns
+ * if one_column. */
+struct nn_broadcast_args {
+    size_t rows, columns;
+    nn_real *y;
+    const nn_real *a, *b;
+    size_t ldy, lda, ldb;
+    bool one_row, one_column, accumulate;
 };
 
 /* Rows of one sample: element e = row * columns + column of the sample, from element `first` (a

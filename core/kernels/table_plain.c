@@ -10,10 +10,12 @@
 
 /* clang-format off */
 #include "core/kernels/lstm_plain.h"
+#include "core/kernels/broadcast_simd.h"
 #include "core/kernels/lrn_simd.h"
 #include "core/kernels/pointwise_simd.h"
 #include "core/kernels/pooling_simd.h"
 #include "core/kernels/softmax_simd.h"
+#include "core/kernels/activation_plain.h"
 #include "core/kernels/update_simd.h"
 /* clang-format on */
 

@@ -13,6 +13,10 @@
 static const char *const NAMES[] = {
     "convnet_1d",
     "convnet_2d",
+    "drsn_cs_1d",
+    "drsn_cs_2d",
+    "drsn_cw_1d",
+    "drsn_cw_2d",
     "efficientnet_lite0",
     "googlenet",
     "googlenet_lrn",

@@ -30,6 +30,21 @@ def test_a_step_of_each(daemon):
     assert "auxiliary_loss" in {row["kind"] for row in trials[0]["resolved"]["network"]["layers"]}
 
 
+def test_a_step_of_each_shrinkage_network(daemon):
+    """Signals are images of one row to the 1-D ones, which take any height."""
+    made = daemon.create_dataset(assay.blobs_idx(12, 6, side=16), "idx", name="small shrinkage", channels=3)
+    assert made["state"] == "ready", made
+    names = ["drsn_cs_1d", "drsn_cw_1d", "drsn_cs_2d", "drsn_cw_2d"]
+    job = daemon.submit({"kind": "solver_comparison", "dataset": made["id"], "split": {"train": 1},
+                         "training": {"epochs": 1, "batch_size": 12, "solver": "sgdm"},
+                         "search": {"strategy": "grid", "parameters": {"network": [{"name": name} for name in names]}}})
+    trials = [daemon.get(f"/v1/trials/{t['id']}") for t in daemon.wait_job(job["id"])]
+    assert [t["state"] for t in trials] == ["completed"] * 4, [t.get("error") for t in trials]
+    for name, trial in zip(names, trials):
+        tau = [row for row in trial["resolved"]["network"]["layers"] if row["name"].endswith("threshold")]
+        assert len(tau) == 12 and all(row["kind"] == "soft_threshold" for row in tau), name
+
+
 def test_what_is_wrong_with_a_block_is_said_where_it_stands(daemon):
     wrong = {**BLOCKS, "layers": BLOCKS["layers"][:1] + [{"name": "u", "block": "unti"}] + BLOCKS["layers"][4:]}
     report = daemon.post("/v1/networks/analyze", {"network": wrong})

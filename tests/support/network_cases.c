@@ -99,6 +99,66 @@ const struct test_network_case test_network_cases[] = {
     {"relu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'relu'}," FC, NULL, NULL, true},
     {"clipped_relu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'clipped_relu', 'ceiling': 0.5}," FC,
      NULL, NULL, true},
+    {"leaky_relu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'leaky_relu', 'slope': 0.3}," FC, NULL,
+     NULL, true},
+    {"elu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'elu', 'alpha': 0.5}," FC, NULL, NULL, true},
+    {"gelu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'gelu'}," FC, NULL, NULL, false},
+    {"silu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'silu'}," FC, NULL, NULL, false},
+    {"tanh", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'tanh'}," FC, NULL, NULL, false},
+    {"absolute and sigmoid", IMAGE(3, 3, 2),
+     "{'name': 'a', 'kind': 'absolute'}, {'name': 's', 'kind': 'sigmoid'}," FC, NULL, NULL, true},
+    {"activations beside each other", IMAGE(2, 3, 3),
+     "{'name': 'a', 'kind': 'gelu'}, {'name': 'b', 'kind': 'sigmoid'}, {'name': 'c', 'kind': "
+     "'tanh'},"
+     "{'name': 's', 'kind': 'addition'}," FC,
+     "['in', 'a'], ['in', 'b'], ['in', 'c'], ['a', 's'], ['b', 's'], ['c', 's'], ['s', 'fc']", NULL,
+     false},
+    {"soft_threshold", IMAGE(3, 3, 2),
+     "{'name': 't', 'kind': 'soft_threshold', 'threshold': 0.3}," FC, NULL, NULL, true},
+    {"soft_threshold a channel", IMAGE(3, 4, 3),
+     "{'name': 'a', 'kind': 'absolute'}, {'name': 'm', 'kind': 'global_average_pool'},"
+     "{'name': 'f', 'kind': 'fully_connected', 'outputs': 3}, {'name': 'g', 'kind': 'sigmoid'},"
+     "{'name': 'p', 'kind': 'multiplication'}, {'name': 't', 'kind': 'soft_threshold'}," FC,
+     "['in', 'a'], ['a', 'm'], ['m', 'f'], ['f', 'g'], ['g', 'p'], ['m', 'p'], ['in', 't'],"
+     " ['p', 't'], ['t', 'fc']",
+     NULL, true},
+    {"soft_threshold for all channels", IMAGE(3, 4, 3),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 4, 'kernel': 1},"
+     "{'name': 'a', 'kind': 'absolute'}, {'name': 'm', 'kind': 'global_average_pool'},"
+     "{'name': 'f', 'kind': 'fully_connected', 'outputs': 1}, {'name': 'g', 'kind': 'sigmoid'},"
+     "{'name': 'l', 'kind': 'channel_mean'}, {'name': 'p', 'kind': 'multiplication'},"
+     "{'name': 't', 'kind': 'soft_threshold'}," FC,
+     "['in', 'c'], ['c', 'a'], ['a', 'm'], ['m', 'f'], ['f', 'g'], ['g', 'p'], ['m', 'l'],"
+     " ['l', 'p'], ['c', 't'], ['p', 't'], ['t', 'fc']",
+     NULL, true},
+    {"soft_threshold a pixel, and of itself", IMAGE(3, 2, 3),
+     "{'name': 'l', 'kind': 'channel_mean'}, {'name': 'g', 'kind': 'sigmoid'},"
+     "{'name': 't', 'kind': 'soft_threshold'}, {'name': 'h', 'kind': 'silu'},"
+     "{'name': 'u', 'kind': 'soft_threshold'}," FC,
+     "['in', 'l'], ['l', 'g'], ['in', 't'], ['g', 't'], ['in', 'h'], ['t', 'u'], ['h', 'u'],"
+     " ['u', 'fc']",
+     NULL, true},
+    {"multiplication by a weight a channel", IMAGE(3, 4, 2),
+     "{'name': 'm', 'kind': 'global_average_pool'}, {'name': 'f', 'kind': 'fully_connected',"
+     " 'outputs': 2}, {'name': 'g', 'kind': 'sigmoid'}, {'name': 'p', 'kind': "
+     "'multiplication'}," FC,
+     "['in', 'm'], ['m', 'f'], ['f', 'g'], ['in', 'p'], ['g', 'p'], ['p', 'fc']", NULL, false},
+    {"multiplication of each pixel, then whole", IMAGE(3, 2, 4),
+     "{'name': 'l', 'kind': 'channel_mean'}, {'name': 'p', 'kind': 'multiplication'},"
+     "{'name': 'h', 'kind': 'tanh'}, {'name': 'q', 'kind': 'multiplication'}," FC,
+     "['in', 'l'], ['in', 'p'], ['l', 'p'], ['p', 'h'], ['p', 'q'], ['h', 'q'], ['q', 'fc']", NULL,
+     false},
+    {"multiplication of flattened images", IMAGE(2, 2, 3),
+     "{'name': 'f', 'kind': 'flatten'}, {'name': 'g', 'kind': 'gelu'},"
+     "{'name': 'p', 'kind': 'multiplication'}," FC,
+     "['in', 'f'], ['f', 'g'], ['f', 'p'], ['g', 'p'], ['p', 'fc']", NULL, false},
+    {"gates on every step", SEQUENCES(3, LENGTHS),
+     "{'name': 'a', 'kind': 'fully_connected', 'outputs': 3}, {'name': 'g', 'kind': 'sigmoid'},"
+     "{'name': 'p', 'kind': 'multiplication'}, {'name': 'm', 'kind': 'channel_mean'},"
+     "{'name': 't', 'kind': 'soft_threshold'}, {'name': 'l', 'kind': 'lstm', 'units': 3}," FC,
+     "['in', 'a'], ['a', 'g'], ['in', 'p'], ['g', 'p'], ['g', 'm'], ['p', 't'], ['m', 't'],"
+     " ['t', 'l'], ['l', 'fc']",
+     NULL, true},
     {"max_pool", IMAGE(5, 5, 2),
      "{'name': 'p', 'kind': 'max_pool', 'kernel': 3, 'stride': 2, 'padding': 1}," FC, NULL, NULL,
      true},

@@ -233,6 +233,16 @@ static const struct mistake MISTAKES[] = {
     {"{'layers': [{'name': 'in', 'kind': 'image_input', 'normalisation': 'zscore',"
      " 'mean': [1, 2, 3]}, " FC ", " SM "]}",
      "in", "/layers/0/mean", "each of 1 channels", NULL},
+    {"{'layers': [" IN ", {'name': 'p', 'kind': 'average_pool', 'kernel': 2}, {'name': 't',"
+     " 'kind': 'soft_threshold', 'inputs': ['in', 'p']}, " FC ", " SM "]}",
+     "t", "/layers/2", "second input of 14x14x1 does not span the first of 28x28x1", "one pixel"},
+    {"{'layers': [" IN ", {'name': 'a', 'kind': 'max_pool', 'kernel': [1, 2]}, {'name': 'b',"
+     " 'kind': 'max_pool', 'kernel': [2, 1], 'inputs': ['in']}, {'name': 'f', 'kind': 'flatten'},"
+     " {'name': 'g', 'kind': 'flatten', 'inputs': ['a']}, {'name': 'm', 'kind': 'multiplication',"
+     " 'inputs': ['f', 'g']}, " FC ", " SM "]}",
+     "m", "/layers/5", "flattened images of different sizes", "fully_connected"},
+    {"{'layers': [" IN ", {'name': 'm', 'kind': 'multiplication'}, " FC ", " SM "]}", "m",
+     "/layers/1", "input", NULL},
 };
 
 static bool has_issue(const json_t *report, const struct mistake *m)
@@ -540,7 +550,10 @@ static void networks_of_the_shrinkage_paper_have_its_sizes(void **state)
         const char *name;
         size_t height;
         double learnables;
-    } ROWS[] = {{"convnet_1d", 1, 8416}, {"resnet_1d", 1, 8416}};
+    } ROWS[] = {{"convnet_1d", 1, 8416},
+                {"resnet_1d", 1, 8416},
+                {"drsn_cs_1d", 1, 10220},
+                {"drsn_cw_1d", 1, 11552}};
     (void)state;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         const struct nn_network_bind bind = {

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * leaky_relu: y = x above 0, slope x below.
+ */
+#include "core/layers/activation_internal.h"
+
+struct options {
+    double slope;
+};
+
+static const struct jx_field FIELDS[] = {
+    {.name = "slope",
+     .type = JX_REAL,
+     .offset = offsetof(struct options, slope),
+     .min = 0,
+     .max = 1e6,
+     .fallback = "0.01",
+     .doc = "what negative values are multiplied with"},
+    JX_END,
+};
+
+const struct nn_layer_kind nn_kind_leaky_relu = {
+    .name = "leaky_relu",
+    .doc = "negative values become small",
+    .fields = FIELDS,
+    .options_size = sizeof(struct options),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .behind_flatten = true,
+    .on_sequences = NN_SEQUENCES_BY_STEP,
+    .plan = nn_same_shape_plan,
+};
+
+static struct nn_curve curve_of(const struct nn_pass *pass)
+{
+    const struct options *options = pass->layers[0]->layer->options;
+    return (struct nn_curve){NN_ACTIVATION_LEAKY_RELU, options->slope};
+}
+
+static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
+                    struct nn_view y)
+{
+    nn_curve_forward(pass, run, curve_of(pass), x, y);
+}
+
+static void backward(const struct nn_pass *pass, const struct nn_run *run,
+                     const struct nn_backward *args)
+{
+    nn_curve_backward(pass, run, curve_of(pass), args->y, args);
+}
+
+const struct nn_operator nn_op_leaky_relu = {
+    .name = "leaky_relu",
+    .pattern = {"leaky_relu"},
+    .plan = nn_curve_plan_output,
+    .forward = forward,
+    .backward = backward,
+};
