@@ -16,7 +16,8 @@ struct create {
     struct store_created created;
 };
 
-/* SV_ERR_TOO_MANY when as many wait as may; questions asked at the same moment may pass together. */
+/* SV_ERR_TOO_MANY when as many wait as may; questions asked at the same moment may pass together.
+ */
 static enum sv_status check_queue(struct store_conn *conn, const char *project_id,
                                   struct sv_error *err)
 {
