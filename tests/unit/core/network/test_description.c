@@ -229,7 +229,7 @@ static const struct mistake MISTAKES[] = {
     {"{'layers': [" IN ", {'name': 'f', 'kind': 'fully_connected', 'outputs': 1}, " SM "]}", "sm",
      "/layers/2", "always 1", "two outputs"},
     {"{'layers': [{'name': 'in', 'kind': 'image_input', 'height': 32}, " FC ", " SM "]}", "in",
-     "/layers/0/height", "is 32, but the images of the data set have 28", "leave it out"},
+     "/layers/0/height", "is 32, but the images of the data set have 28", "give 0"},
     {"{'layers': [{'name': 'in', 'kind': 'image_input', 'normalisation': 'zscore',"
      " 'mean': [1, 2, 3]}, " FC ", " SM "]}",
      "in", "/layers/0/mean", "each of 1 channels", NULL},

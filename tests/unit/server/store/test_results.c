@@ -214,7 +214,10 @@ static void complete(struct world *w, double accuracy)
                                                       {"accuracy", 0.5, true, 0.1, 0.9, 4}};
     const struct store_metric_value big = {"accuracy", accuracy, true, 0.6, 0.8, PREDICTIONS};
     static const char *const classes[] = {"a\"b", "ü,{}"};
-    static const int64_t counts[] = {1, 2, 3, 4};
+    static const int64_t counts[] = {1, 2, 3, 4}; /* five mistakes, which are all that is kept */
+    static const int64_t missed[] = {0, 2, 4, 6, 8};
+    static const int32_t were[] = {0, 0, 1, 1, 1}, seemed[] = {1, 1, 0, 0, 0};
+    static const float sure[] = {0.5F, 0.6F, 0.7F, 0.8F, 0.9F};
     const int64_t many[] = {PREDICTIONS / 2, 0, 0, PREDICTIONS / 2};
     int64_t *samples = calloc(PREDICTIONS, sizeof *samples);
     int32_t *truths = calloc(PREDICTIONS, sizeof *truths);
@@ -236,7 +239,7 @@ static void complete(struct world *w, double accuracy)
          many,
          {samples, truths, truths, probabilities, PREDICTIONS},
          {0}},
-        {"train", 10, "{}", small, 2, classes, 2, counts, {0}, {0}}};
+        {"train", 10, "{}", small, 2, classes, 2, counts, {missed, were, seemed, sure, 5}, {0}}};
     char state[16];
     struct store_ending ending = {
         .outcome = STORE_OUTCOME_COMPLETED, .evaluations = evaluations, .n_evaluations = 2};
