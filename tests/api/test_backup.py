@@ -41,7 +41,7 @@ def saved(source, tmp_path_factory):
     """A backup made while a trial runs that has a checkpoint in the database: (file, history, job, its trial)."""
     daemon, dataset = source
     folder = tmp_path_factory.mktemp("backup")
-    job = daemon.submit(spec(dataset, name="long", training={"epochs": 400, "batch_size": 8, "solver": "sgdm",
+    job = daemon.submit(spec(dataset, name="long", training={"epochs": 1500, "batch_size": 8, "solver": "sgdm",
                                                               "checkpoint_interval_seconds": 1}))
     connection = daemon.database()
     wait_until(lambda: rows(connection, "select 1 from checkpoint c join trial t on t.id = c.trial_id where t.job_id = %s and "
