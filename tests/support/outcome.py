@@ -29,7 +29,7 @@ def query(daemon, sql, args=()):
     with own_cluster(daemon) as db:
         db.set_session(readonly=True)
         with db.cursor() as cursor:
-            cursor.execute(sql, args)
+            cursor.execute(sql, args or None)  # without arguments a % is one
             return cursor.fetchall()
 
 
