@@ -204,7 +204,7 @@ static json_t *many_members(size_t n)
 {
     json_t *out = json_object();
     for (size_t i = 0; i < n; i++) {
-        char key[16];
+        char key[24];
         (void)snprintf(key, sizeof key, "p%zu", i);
         assert_int_equal(json_object_set_new(out, key, json_integer(0)), 0);
     }
