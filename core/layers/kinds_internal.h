@@ -5,7 +5,15 @@
 #ifndef NN_LAYERS_KINDS_INTERNAL_H
 #define NN_LAYERS_KINDS_INTERNAL_H
 
+#include "core/kernels/kernels.h"
 #include "core/layers/layer.h"
+
+/* A function of each value: activation_internal.h has its passes, which find the row by its op. */
+struct nn_activation_operator {
+    struct nn_operator op; /* first */
+    enum nn_activation_function function;
+    bool told_by_input; /* backward reads the input; else the output */
+};
 
 extern const struct nn_layer_kind nn_kind_image_input;
 extern const struct nn_layer_kind nn_kind_sequence_input;
@@ -47,13 +55,13 @@ extern const struct nn_operator nn_op_local_response_norm;
 extern const struct nn_operator nn_op_batch_norm_relu;
 extern const struct nn_operator nn_op_relu;
 extern const struct nn_operator nn_op_clipped_relu;
-extern const struct nn_operator nn_op_leaky_relu;
-extern const struct nn_operator nn_op_elu;
-extern const struct nn_operator nn_op_gelu;
-extern const struct nn_operator nn_op_silu;
-extern const struct nn_operator nn_op_tanh;
-extern const struct nn_operator nn_op_sigmoid;
-extern const struct nn_operator nn_op_absolute;
+extern const struct nn_activation_operator nn_op_leaky_relu;
+extern const struct nn_activation_operator nn_op_elu;
+extern const struct nn_activation_operator nn_op_gelu;
+extern const struct nn_activation_operator nn_op_silu;
+extern const struct nn_activation_operator nn_op_tanh;
+extern const struct nn_activation_operator nn_op_sigmoid;
+extern const struct nn_activation_operator nn_op_absolute;
 extern const struct nn_operator nn_op_soft_threshold;
 extern const struct nn_operator nn_op_max_pool;
 extern const struct nn_operator nn_op_average_pool;

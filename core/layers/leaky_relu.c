@@ -4,14 +4,10 @@
  */
 #include "core/layers/activation_internal.h"
 
-struct options {
-    double slope;
-};
-
 static const struct jx_field FIELDS[] = {
     {.name = "slope",
      .type = JX_REAL,
-     .offset = offsetof(struct options, slope),
+     .offset = offsetof(struct nn_activation_options, slope),
      .min = 0,
      .max = 1e6,
      .fallback = "0.01",
@@ -23,7 +19,7 @@ const struct nn_layer_kind nn_kind_leaky_relu = {
     .name = "leaky_relu",
     .doc = "negative values become small",
     .fields = FIELDS,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct nn_activation_options),
     .min_inputs = 1,
     .max_inputs = 1,
     .behind_flatten = true,
@@ -31,28 +27,11 @@ const struct nn_layer_kind nn_kind_leaky_relu = {
     .plan = nn_same_shape_plan,
 };
 
-static struct nn_curve curve_of(const struct nn_pass *pass)
-{
-    const struct options *options = pass->layers[0]->layer->options;
-    return (struct nn_curve){NN_ACTIVATION_LEAKY_RELU, options->slope};
-}
-
-static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
-                    struct nn_view y)
-{
-    nn_curve_forward(pass, run, curve_of(pass), x, y);
-}
-
-static void backward(const struct nn_pass *pass, const struct nn_run *run,
-                     const struct nn_backward *args)
-{
-    nn_curve_backward(pass, run, curve_of(pass), args->y, args);
-}
-
-const struct nn_operator nn_op_leaky_relu = {
-    .name = "leaky_relu",
-    .pattern = {"leaky_relu"},
-    .plan = nn_curve_plan_output,
-    .forward = forward,
-    .backward = backward,
+const struct nn_activation_operator nn_op_leaky_relu = {
+    .op = {.name = "leaky_relu",
+           .pattern = {"leaky_relu"},
+           .plan = nn_activation_pass_plan,
+           .forward = nn_activation_pass_forward,
+           .backward = nn_activation_pass_backward},
+    .function = NN_ACTIVATION_LEAKY_RELU,
 };

@@ -18,28 +18,11 @@ const struct nn_layer_kind nn_kind_sigmoid = {
     .plan = nn_same_shape_plan,
 };
 
-static struct nn_curve curve_of(const struct nn_pass *pass)
-{
-    (void)pass;
-    return (struct nn_curve){NN_ACTIVATION_SIGMOID, 0};
-}
-
-static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
-                    struct nn_view y)
-{
-    nn_curve_forward(pass, run, curve_of(pass), x, y);
-}
-
-static void backward(const struct nn_pass *pass, const struct nn_run *run,
-                     const struct nn_backward *args)
-{
-    nn_curve_backward(pass, run, curve_of(pass), args->y, args);
-}
-
-const struct nn_operator nn_op_sigmoid = {
-    .name = "sigmoid",
-    .pattern = {"sigmoid"},
-    .plan = nn_curve_plan_output,
-    .forward = forward,
-    .backward = backward,
+const struct nn_activation_operator nn_op_sigmoid = {
+    .op = {.name = "sigmoid",
+           .pattern = {"sigmoid"},
+           .plan = nn_activation_pass_plan,
+           .forward = nn_activation_pass_forward,
+           .backward = nn_activation_pass_backward},
+    .function = NN_ACTIVATION_SIGMOID,
 };
