@@ -132,6 +132,7 @@ demo: deps                     ## build, start, run the demonstration jobs on re
 test: deps-test                ## everything that CI runs; ends with "N passed, N failed"
 	@tests/all.sh
 
+unit-build: $(UNIT_BIN)        ## their binaries, without running them
 unit: $(UNIT_BIN)              ## unit, numeric and learn suites
 	@tests/run.sh $(UNIT_BIN)
 unit-server: $(SRV_BIN)        ## the server's unit tests alone (the ones with threads)
@@ -188,7 +189,7 @@ clean:                         ## remove build/
 help:                          ## this list
 	@sed -n 's/^\([a-z][a-z0-9_. -]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
 FORCE:
-.PHONY: all deps deps-test run demo test unit unit-server asan tsan f64 cov api api-bad browser chaos chaos-short accept \
+.PHONY: all deps deps-test run demo test unit unit-build unit-server asan tsan f64 cov api api-bad browser chaos chaos-short accept \
         mutants lint tidy analyze print-cppflags fuzz fuzz-short fmt clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
