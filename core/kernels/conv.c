@@ -79,7 +79,8 @@ struct nn_conv_plan nn_conv_plan_of(const struct nn_conv2d *conv)
 
 size_t nn_conv2d_chunks(const struct nn_conv2d *conv)
 {
-    return nn_conv_plan_of(conv).chunks;
+    const struct nn_conv2d group = nn_conv_group(conv);
+    return nn_conv_plan_of(&group).chunks;
 }
 
 /* ---- weights ---- */
@@ -114,6 +115,9 @@ size_t nn_conv2d_pack_count(const struct nn_conv2d *conv)
     if (conv->depthwise) {
         return area * conv->channels;
     }
+    if (nn_conv_grouped(conv)) {
+        return nn_conv_groups_pack_count(conv);
+    }
     return area * nn_max(conv->channels * nn_round_up(conv->filters, NN_LINE),
                          conv->filters * nn_round_up(conv->channels, NN_LINE));
 }
@@ -125,7 +129,10 @@ void nn_conv2d_pack_forward(const struct nn_exec *exec, const struct nn_conv2d *
 {
     struct nn_conv_plan plan = nn_conv_plan_of(conv);
     struct nn_packed *packed = &out_weights->packed;
-    out_weights->w = w;
+    *out_weights = (struct nn_conv2d_weights){.w = w, .storage = storage};
+    if (nn_conv_grouped(conv)) {
+        return;
+    }
     if (conv->depthwise) { /* read as it is */
         *packed = (struct nn_packed){.panels = w};
         return;
@@ -161,7 +168,10 @@ void nn_conv2d_pack_backward(const struct nn_exec *exec, const struct nn_conv2d 
                              const nn_real *w)
 {
     struct nn_conv2d mirrored;
-    *out_weights = (struct nn_conv2d_weights){.w = w};
+    *out_weights = (struct nn_conv2d_weights){.w = w, .storage = storage};
+    if (nn_conv_grouped(conv)) {
+        return;
+    }
     if (conv->depthwise) {
         size_t area = conv->kernel_h * conv->kernel_w;
         for (size_t t = 0; t < area; t++) {
@@ -196,7 +206,6 @@ struct conv_run {
     const struct nn_conv2d_weights *weights;
     struct nn_conv_plan plan;
     size_t scratch;
-    bool accumulate;
 };
 
 static void run_direct(const struct conv_run *p, size_t line, size_t end, nn_real *scratch)
@@ -219,7 +228,7 @@ static void run_direct(const struct conv_run *p, size_t line, size_t end, nn_rea
         args.ldw = nn_round_up(conv->filters, NN_LINE);
         args.offsets = source.offsets;
         args.relu = p->output->activation == NN_ACTIVATION_RELU;
-        args.accumulate = p->accumulate;
+        args.accumulate = p->output->accumulate;
         p->exec->kernels->conv_forward(&args);
         line += part.lines;
     }
@@ -229,8 +238,9 @@ static void run_product(const struct conv_run *p, size_t line, size_t end, nn_re
 {
     const struct nn_conv2d *conv = p->conv;
     const struct nn_exec serial = {.kernels = p->exec->kernels};
-    const struct nn_epilogue epilogue = {
-        .bias = p->output->bias, .activation = p->output->activation, .accumulate = p->accumulate};
+    const struct nn_epilogue epilogue = {.bias = p->output->bias,
+                                         .activation = p->output->activation,
+                                         .accumulate = p->output->accumulate};
     size_t row = line * conv->out_width, rows = (end - line) * conv->out_width;
     const nn_real *x = p->x + row * p->ldx;
     size_t ldx = p->ldx;
@@ -243,12 +253,13 @@ static void run_product(const struct conv_run *p, size_t line, size_t end, nn_re
                    &p->weights->packed, &epilogue);
 }
 
-static void take_moments(const struct conv_run *p, size_t chunk, size_t line, size_t end)
+void nn_conv_moments(const struct nn_exec *exec, const struct nn_conv2d *conv,
+                     const struct nn_conv2d_output *output, size_t chunk, size_t line, size_t end)
 {
-    size_t filters = p->conv->filters, width = p->conv->out_width;
-    double *moments = p->output->moments + chunk * (1 + 2 * filters);
-    const nn_real *y = p->output->y + line * width * p->output->ldy;
-    nn_moments_of_rows(p->exec, moments, y, p->output->ldy, (end - line) * width, filters);
+    size_t filters = conv->filters, width = conv->out_width;
+    double *moments = output->moments + chunk * (1 + 2 * filters);
+    const nn_real *y = output->y + line * width * output->ldy;
+    nn_moments_of_rows(exec, moments, y, output->ldy, (end - line) * width, filters);
 }
 
 static void run_chunk(void *ctx, size_t chunk, size_t lane)
@@ -266,25 +277,21 @@ static void run_chunk(void *ctx, size_t chunk, size_t lane)
         run_product(p, line, end, scratch);
     }
     if (p->output->moments) {
-        take_moments(p, chunk, line, end);
+        nn_conv_moments(p->exec, p->conv, p->output, chunk, line, end);
     }
-}
-
-void nn_conv_run(const struct nn_exec *exec, const struct nn_conv2d *conv,
-                 const struct nn_conv2d_output *output, bool accumulate, const nn_real *x,
-                 size_t ldx, const struct nn_conv2d_weights *weights)
-{
-    struct conv_run run = {.exec = exec, .conv = conv, .output = output, .x = x, .ldx = ldx};
-    run.weights = weights;
-    run.plan = nn_conv_plan_of(conv);
-    run.scratch = nn_conv_scratch(conv, &run.plan);
-    run.accumulate = accumulate;
-    nn_parallel_for(exec->pool, run.plan.chunks, run_chunk, &run);
 }
 
 void nn_conv2d_forward(const struct nn_exec *exec, const struct nn_conv2d *conv,
                        const struct nn_conv2d_output *output, const nn_real *x, size_t ldx,
                        const struct nn_conv2d_weights *weights)
 {
-    nn_conv_run(exec, conv, output, false, x, ldx, weights);
+    if (nn_conv_grouped(conv)) {
+        nn_conv_groups_forward(exec, conv, output, x, ldx, weights);
+        return;
+    }
+    struct conv_run run = {.exec = exec, .conv = conv, .output = output, .x = x, .ldx = ldx};
+    run.weights = weights;
+    run.plan = nn_conv_plan_of(conv);
+    run.scratch = nn_conv_scratch(conv, &run.plan);
+    nn_parallel_for(exec->pool, run.plan.chunks, run_chunk, &run);
 }

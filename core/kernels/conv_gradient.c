@@ -195,6 +195,10 @@ void nn_conv2d_weight_gradient(const struct nn_exec *exec, const struct nn_conv2
                                nn_real *d_w, const nn_real *x, size_t ldx, const nn_real *d_y,
                                size_t ldd_y, const struct nn_rows_source *source)
 {
+    if (nn_conv_grouped(conv)) {
+        nn_conv_groups_weight(exec, conv, d_w, x, ldx, d_y, ldd_y, source);
+        return;
+    }
     struct weight_run run = {.exec = exec, .conv = conv, .x = x, .d_y = d_y, .ldx = ldx};
     run.ldd_y = ldd_y;
     run.source = source;
@@ -308,10 +312,14 @@ void nn_conv2d_input_gradient(const struct nn_exec *exec, const struct nn_conv2d
                                 weights->packed.panels);
         return;
     }
+    if (nn_conv_grouped(conv)) {
+        nn_conv_groups_input(exec, conv, d_x, ldd_x, accumulate, d_y, ldd_y, weights);
+        return;
+    }
     if (nn_conv_mirrored(conv, &mirrored)) {
-        struct nn_conv2d_output output = {.ldy = ldd_x};
+        struct nn_conv2d_output output = {.ldy = ldd_x, .accumulate = accumulate};
         output.y = d_x;
-        nn_conv_run(exec, &mirrored, &output, accumulate, d_y, ldd_y, weights);
+        nn_conv2d_forward(exec, &mirrored, &output, d_y, ldd_y, weights);
         return;
     }
     struct input_run run = {.exec = exec, .conv = conv, .d_y = d_y, .w = weights->w};
@@ -326,6 +334,9 @@ void nn_conv2d_input_gradient(const struct nn_exec *exec, const struct nn_conv2d
 
 size_t nn_conv2d_workspace(const struct nn_conv2d *conv, size_t lanes)
 {
+    if (nn_conv_grouped(conv)) {
+        return nn_conv_groups_workspace(conv, lanes);
+    }
     struct nn_conv_plan plan = nn_conv_plan_of(conv);
     size_t scratch = nn_conv_scratch(conv, &plan), forward = lanes * scratch;
     size_t weight = forward, input = 0;

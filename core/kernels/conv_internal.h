@@ -76,10 +76,30 @@ void nn_conv_columns(const struct nn_conv2d *conv, size_t line, size_t end, cons
 void nn_conv_tap_columns(const struct nn_conv2d *conv, size_t line, size_t end, size_t u, size_t v,
                          const nn_real *x, size_t ldx, nn_real *columns);
 
-/* Forward over a plan, written to y or added to it. */
-void nn_conv_run(const struct nn_exec *exec, const struct nn_conv2d *conv,
-                 const struct nn_conv2d_output *output, bool accumulate, const nn_real *x,
-                 size_t ldx, const struct nn_conv2d_weights *weights);
+/* Moments of a chunk of the output, lines [line, end). */
+void nn_conv_moments(const struct nn_exec *exec, const struct nn_conv2d *conv,
+                     const struct nn_conv2d_output *output, size_t chunk, size_t line, size_t end);
+
+/* ---- groups (conv_groups.c): each is a convolution of its own on some columns of x and y ---- */
+
+static inline bool nn_conv_grouped(const struct nn_conv2d *conv)
+{
+    return conv->groups > 1;
+}
+
+/* One of the groups; conv itself when there is but one. */
+struct nn_conv2d nn_conv_group(const struct nn_conv2d *conv);
+size_t nn_conv_groups_workspace(const struct nn_conv2d *conv, size_t lanes);
+size_t nn_conv_groups_pack_count(const struct nn_conv2d *conv);
+void nn_conv_groups_forward(const struct nn_exec *exec, const struct nn_conv2d *conv,
+                            const struct nn_conv2d_output *output, const nn_real *x, size_t ldx,
+                            const struct nn_conv2d_weights *weights);
+void nn_conv_groups_weight(const struct nn_exec *exec, const struct nn_conv2d *conv, nn_real *d_w,
+                           const nn_real *x, size_t ldx, const nn_real *d_y, size_t ldd_y,
+                           const struct nn_rows_source *source);
+void nn_conv_groups_input(const struct nn_exec *exec, const struct nn_conv2d *conv, nn_real *d_x,
+                          size_t ldd_x, bool accumulate, const nn_real *d_y, size_t ldd_y,
+                          const struct nn_conv2d_weights *weights);
 
 /* Lines [line, end) of a depthwise convolution. */
 struct nn_conv_chunk {

@@ -11,6 +11,9 @@
  * depthwise: each channel has one filter of its own, so filters = channels and
  *     y[n,i,j,c] = bias[c] + sum over u,v of x[n, i*sh + u*dh - pt, j*sw + v*dw - pl, c] * w[u,v,c]
  * with w [kernel_h, kernel_w, channels] and padding smaller than the window.
+ *
+ * groups: the channels and the filters fall into that many runs of equal length, and the filters of
+ * a run see the channels of theirs alone; w [kernel_h, kernel_w, channels / groups, filters].
  */
 #ifndef NN_KERNELS_CONVOLUTION_H
 #define NN_KERNELS_CONVOLUTION_H
@@ -26,6 +29,7 @@ struct nn_conv2d {
     size_t out_height, out_width;
     size_t dilation_h, dilation_w; /* pixels from one tap to the next */
     bool depthwise;
+    size_t groups; /* 0 and 1: one; divides channels and filters; not with depthwise */
 };
 
 /* (size + pad_before + pad_after - kernel) / stride + 1, 0 when the kernel does not fit; kernel:
@@ -44,6 +48,7 @@ size_t nn_conv2d_pack_count(const struct nn_conv2d *conv);
 struct nn_conv2d_weights {
     struct nn_packed packed; /* as one matrix [kernel_h * kernel_w * channels, filters] */
     const nn_real *w;
+    nn_real *storage; /* groups are packed there one after the other */
 };
 void nn_conv2d_pack_forward(const struct nn_exec *exec, const struct nn_conv2d *conv,
                             struct nn_conv2d_weights *out_weights, nn_real *storage,
@@ -62,6 +67,7 @@ struct nn_conv2d_output {
     const nn_real *bias; /* or NULL */
     enum nn_activation activation;
     double *moments; /* or NULL */
+    bool accumulate; /* y added to; no bias, activation or moments then */
 };
 void nn_conv2d_forward(const struct nn_exec *exec, const struct nn_conv2d *conv,
                        const struct nn_conv2d_output *output, const nn_real *x, size_t ldx,
@@ -83,5 +89,14 @@ void nn_conv2d_weight_gradient(const struct nn_exec *exec, const struct nn_conv2
 void nn_conv2d_input_gradient(const struct nn_exec *exec, const struct nn_conv2d *conv,
                               nn_real *d_x, size_t ldd_x, bool accumulate, const nn_real *d_y,
                               size_t ldd_y, const struct nn_conv2d_weights *weights);
+
+/* The transposed convolution: y, an image of conv's input, is the input gradient of x, an image of
+ * conv's output, plus bias[c]:
+ *     y[n,i*sh + u*dh - pt,j*sw + v*dw - pl,c] += x[n,i,j,o] * w[u,v,c,o]
+ * weights from nn_conv2d_pack_backward. Its own gradients are conv's other passes: that of x is
+ * nn_conv2d_forward of d_y, that of w nn_conv2d_weight_gradient with d_y as image and x as d_y. */
+void nn_conv2d_transposed(const struct nn_exec *exec, const struct nn_conv2d *conv, nn_real *y,
+                          size_t ldy, const nn_real *bias, const nn_real *x, size_t ldx,
+                          const struct nn_conv2d_weights *weights);
 
 #endif

@@ -16,6 +16,7 @@
 #include "core/kernels/broadcast.h"
 #include "core/kernels/convolution.h"
 #include "core/kernels/exec.h"
+#include "core/kernels/framing.h"
 #include "core/kernels/lrn.h"
 #include "core/kernels/lstm.h"
 #include "core/kernels/matrix.h"

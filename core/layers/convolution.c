@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * convolution: any kernel, stride, dilation and padding with zeros; depthwise with as many groups
- * as channels (o = c, no sum over channels).
+ * convolution: any kernel, stride, dilation and padding with zeros. With groups a filter sees the
+ * channels of its group alone; with as many groups as channels and filters it is depthwise (o = c,
+ * no sum over channels).
  *     y[n,i,j,o] = b[o] + sum over u,v,c of x[n, i*s + u - p, j*s + v - p, c] * w[u,v,c,o]
  * The weight is kept as [KH, KW, I, O], filters fastest. The ReLU behind it, if any, is the
  * epilogue of the product; its gradient mask is applied to the rows of d_y just before they are
@@ -25,34 +26,17 @@ static const struct jx_field FIELDS[] = {
      .max = 1048576,
      .fallback = "0",
      .doc = "output channels; 0: as many as the data set has classes"},
-    {.name = "kernel",
-     .type = JX_INTS,
-     .offset = offsetof(struct options, window.kernel),
-     .min = 1,
-     .max = 1048576,
-     .min_items = 1,
-     .max_items = 2,
-     .scalar_too = true,
-     .required = true,
-     .doc = "size of the window, one number or [height, width]"},
+    NN_KERNEL_FIELD(struct options, window),
     NN_WINDOW_FIELDS(struct options, window, "1 if left out"),
-    {.name = "dilation",
-     .type = JX_INTS,
-     .offset = offsetof(struct options, window.dilation),
-     .min = 1,
-     .max = 1048576,
-     .max_items = 2,
-     .scalar_too = true,
-     .fallback = "[]",
-     .doc = "pixels from one tap of the window to the next, one number or [height, width]; 1 if "
-            "left out"},
+    NN_DILATION_FIELD(struct options, window),
     {.name = "groups",
      .type = JX_SIZE,
      .offset = offsetof(struct options, groups),
      .min = 1,
      .max = 1048576,
      .fallback = "1",
-     .doc = "1, or as many as there are channels: then each channel has a filter of its own"},
+     .doc = "runs of equal length into which channels and filters fall; a filter sees the channels "
+            "of its run alone"},
     {.name = "bias",
      .type = JX_BOOL,
      .offset = offsetof(struct options, bias),
@@ -62,11 +46,10 @@ static const struct jx_field FIELDS[] = {
     JX_END,
 };
 
-static struct nn_parameter_plan weight_plan(const struct options *options, size_t filters,
-                                            size_t channels, const struct nn_window *w)
+struct nn_parameter_plan nn_filters_plan(size_t filters, size_t channels, const struct nn_window *w,
+                                         const struct nn_factor_options *factors)
 {
     double field = (double)w->kernel_h * (double)w->kernel_w;
-    channels = options->groups > 1 ? 1 : channels; /* that a filter reads */
     return (struct nn_parameter_plan){
         .suffix = "weight",
         .role = NN_ROLE_WEIGHT,
@@ -75,30 +58,28 @@ static struct nn_parameter_plan weight_plan(const struct options *options, size_
         .shape = {filters, channels, w->kernel_h, w->kernel_w},
         .extent = {filters, channels, w->kernel_h, w->kernel_w},
         .order = {2, 3, 1, 0},
-        .learning_rate_factor = options->factors.weight_learning_rate_factor,
-        .l2_factor = options->factors.weight_l2_factor,
+        .learning_rate_factor = factors->weight_learning_rate_factor,
+        .l2_factor = factors->weight_l2_factor,
         .fan_in = (double)channels * field,
         .fan_out = (double)filters * field,
     };
 }
 
-static enum nn_status check_groups(const struct options *options, size_t filters, size_t channels,
-                                   const struct nn_window *w, struct nn_layer_issue *issue)
+enum nn_status nn_groups_check(size_t groups, size_t filters, size_t channels,
+                               struct nn_layer_issue *issue)
 {
-    if (options->groups == 1) {
+    if (filters % groups == 0 && channels % groups == 0) {
         return NN_OK;
     }
-    if (options->groups != channels || filters != channels) {
-        return nn_layer_refuse(
-            issue, "groups", "give groups and filters the number of channels, or leave groups out",
-            "%zu groups and %zu filters on %zu channels", options->groups, filters, channels);
-    }
-    if (w->pad_top > (w->kernel_h - 1) * w->dilation_h ||
-        w->pad_left > (w->kernel_w - 1) * w->dilation_w) {
-        return nn_layer_refuse(issue, "padding", "use less padding",
-                               "with groups the padding must be smaller than the window");
-    }
-    return NN_OK;
+    return nn_layer_refuse(issue, "groups", "use a number of groups that divides both",
+                           "%zu groups divide %zu channels into %zu filters unevenly", groups,
+                           channels, filters);
+}
+
+bool nn_is_depthwise(size_t groups, size_t filters, size_t channels, const struct nn_window *w)
+{
+    return groups > 1 && groups == filters && groups == channels && w->pad.top < w->span_h &&
+           w->pad.left < w->span_w;
 }
 
 static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_input *in,
@@ -113,12 +94,14 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
         return status;
     }
     size_t filters = options->filters > 0 ? options->filters : (bind ? bind->classes : 0);
-    status = check_groups(options, filters, in[0].shape.channels, &w, issue);
+    size_t channels = in[0].shape.channels;
+    status = nn_groups_check(options->groups, filters, channels, issue);
     if (status != NN_OK) {
         return status;
     }
     struct nn_layer_plan plan = {.out = {w.out_height, w.out_width, filters}};
-    plan.parameters[0] = weight_plan(options, filters, in[0].shape.channels, &w);
+    plan.parameters[0] =
+        nn_filters_plan(filters, channels / options->groups, &w, &options->factors);
     plan.n_parameters = 1;
     size_t weights;
     if (!nn_layer_count(plan.parameters[0].extent, &weights)) {
@@ -156,6 +139,8 @@ struct nn_conv2d nn_convolution_sizes(const struct nn_pass *pass, size_t batch)
     struct nn_window w = {0};
     enum nn_status status = nn_window_plan(&options->window, 1, pass->in[0], &w, &issue);
     NN_ASSERT(status == NN_OK); /* it was when the network was built */
+    bool depthwise =
+        nn_is_depthwise(options->groups, placed->plan.out.channels, pass->in[0].channels, &w);
     return (struct nn_conv2d){
         .batch = batch,
         .height = pass->in[0].height,
@@ -166,13 +151,14 @@ struct nn_conv2d nn_convolution_sizes(const struct nn_pass *pass, size_t batch)
         .kernel_w = w.kernel_w,
         .stride_h = w.stride_h,
         .stride_w = w.stride_w,
-        .pad_top = w.pad_top,
-        .pad_left = w.pad_left,
+        .pad_top = w.pad.top,
+        .pad_left = w.pad.left,
         .out_height = w.out_height,
         .out_width = w.out_width,
         .dilation_h = w.dilation_h,
         .dilation_w = w.dilation_w,
-        .depthwise = options->groups > 1,
+        .depthwise = depthwise,
+        .groups = depthwise ? 1 : options->groups,
     };
 }
 

@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the operators that begin with a convolution share.
+ * What the operators that begin with a convolution share, and what the transposed one does.
  */
 #ifndef NN_LAYERS_CONVOLUTION_INTERNAL_H
 #define NN_LAYERS_CONVOLUTION_INTERNAL_H
 
 #include "core/layers/shape_internal.h"
+
+/* The weight: filters that each see so many channels. */
+struct nn_parameter_plan nn_filters_plan(size_t filters, size_t channels, const struct nn_window *w,
+                                         const struct nn_factor_options *factors);
+
+/* Refuses groups that do not divide both. filters may be 0: not known yet. */
+enum nn_status nn_groups_check(size_t groups, size_t filters, size_t channels,
+                               struct nn_layer_issue *issue);
+
+/* Whether kernels can take it for depthwise (nn_conv2d.depthwise). */
+bool nn_is_depthwise(size_t groups, size_t filters, size_t channels, const struct nn_window *w);
 
 /* Sizes of the pass's first layer, a convolution, for a batch. */
 struct nn_conv2d nn_convolution_sizes(const struct nn_pass *pass, size_t batch);

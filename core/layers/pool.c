@@ -6,8 +6,8 @@
 
 static enum nn_status check_window(const struct nn_window *w, struct nn_layer_issue *issue)
 {
-    if (w->pad_top >= w->kernel_h || w->pad_bottom >= w->kernel_h || w->pad_left >= w->kernel_w ||
-        w->pad_right >= w->kernel_w) {
+    if (w->pad.top >= w->kernel_h || w->pad.bottom >= w->kernel_h || w->pad.left >= w->kernel_w ||
+        w->pad.right >= w->kernel_w) {
         return nn_layer_refuse(issue, "padding", "make the padding smaller than the kernel",
                                "with padding as large as the kernel a window could lie outside of "
                                "the image");
@@ -58,10 +58,10 @@ struct nn_pool2d nn_pool_sizes(const struct nn_pass *pass, size_t batch)
         .kernel_w = w.kernel_w,
         .stride_h = w.stride_h,
         .stride_w = w.stride_w,
-        .pad_top = w.pad_top,
-        .pad_left = w.pad_left,
-        .pad_bottom = w.pad_bottom,
-        .pad_right = w.pad_right,
+        .pad_top = w.pad.top,
+        .pad_left = w.pad.left,
+        .pad_bottom = w.pad.bottom,
+        .pad_right = w.pad.right,
         .out_height = w.out_height,
         .out_width = w.out_width,
         .count_padding = options->count_padding,

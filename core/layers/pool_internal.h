@@ -14,9 +14,7 @@ struct nn_pool_options {
 
 /* clang-format off */
 #define NN_POOL_FIELDS                                                                              \
-    {.name = "kernel", .type = JX_INTS, .offset = offsetof(struct nn_pool_options, window.kernel),  \
-     .min = 1, .max = 1048576, .min_items = 1, .max_items = 2, .scalar_too = true,                  \
-     .required = true, .doc = "size of the window, one number or [height, width]"},                \
+    NN_KERNEL_FIELD(struct nn_pool_options, window),                                                \
     NN_WINDOW_FIELDS(struct nn_pool_options, window, "the kernel if left out"),                     \
     {.name = "ceil_mode", .type = JX_BOOL,                                                          \
      .offset = offsetof(struct nn_pool_options, window.ceil_mode), .fallback = "false",             \

@@ -136,7 +136,7 @@ bool nn_placed_trains(const struct nn_placed *placed)
 
 /* ---- windows ---- */
 
-static size_t side(const struct jx_ints *list, size_t axis, size_t fallback)
+size_t nn_side(const struct jx_ints *list, size_t axis, size_t fallback)
 {
     if (list->count == 0) {
         return fallback;
@@ -144,24 +144,21 @@ static size_t side(const struct jx_ints *list, size_t axis, size_t fallback)
     return (size_t)list->value[list->count == 1 ? 0 : axis];
 }
 
-static enum nn_status set_padding(const struct nn_window_options *options, struct nn_window *w,
-                                  struct nn_layer_issue *issue)
+enum nn_status nn_sides_plan(const struct jx_ints *list, const char *field, struct nn_sides *out,
+                             struct nn_layer_issue *issue)
 {
-    const struct jx_ints *p = &options->padding;
-    if (p->count == 3) {
-        return nn_layer_refuse(issue, "padding",
+    if (list->count == 3) {
+        return nn_layer_refuse(issue, field,
                                "give one number, [height, width] or [top, bottom, left, right]",
-                               "the padding has three numbers");
+                               "the %s has three numbers", field);
     }
-    if (p->count == 4) {
-        w->pad_top = (size_t)p->value[0];
-        w->pad_bottom = (size_t)p->value[1];
-        w->pad_left = (size_t)p->value[2];
-        w->pad_right = (size_t)p->value[3];
+    if (list->count == 4) {
+        *out = (struct nn_sides){(size_t)list->value[0], (size_t)list->value[1],
+                                 (size_t)list->value[2], (size_t)list->value[3]};
         return NN_OK;
     }
-    w->pad_top = w->pad_bottom = side(p, 0, 0);
-    w->pad_left = w->pad_right = side(p, 1, 0);
+    size_t height = nn_side(list, 0, 0), width = nn_side(list, 1, 0);
+    *out = (struct nn_sides){height, height, width, width};
     return NN_OK;
 }
 
@@ -193,24 +190,34 @@ static size_t window_count(size_t size, size_t kernel, size_t stride, const size
     return count;
 }
 
+enum nn_status nn_window_sides(const struct nn_window_options *options, size_t default_stride,
+                               struct nn_window *out, struct nn_layer_issue *issue)
+{
+    struct nn_window w = {.kernel_h = nn_side(&options->kernel, 0, 1),
+                          .kernel_w = nn_side(&options->kernel, 1, 1)};
+    w.dilation_h = nn_side(&options->dilation, 0, 1);
+    w.dilation_w = nn_side(&options->dilation, 1, 1);
+    if (!nn_size_mul(w.kernel_h - 1, w.dilation_h, &w.span_h) ||
+        !nn_size_mul(w.kernel_w - 1, w.dilation_w, &w.span_w)) {
+        return nn_layer_refuse(issue, "dilation", "make it smaller", "the dilation is too large");
+    }
+    w.span_h++;
+    w.span_w++;
+    w.stride_h = nn_side(&options->stride, 0, default_stride > 0 ? default_stride : w.kernel_h);
+    w.stride_w = nn_side(&options->stride, 1, default_stride > 0 ? default_stride : w.kernel_w);
+    enum nn_status status = nn_sides_plan(&options->padding, "padding", &w.pad, issue);
+    if (status == NN_OK) {
+        *out = w;
+    }
+    return status;
+}
+
 enum nn_status nn_window_plan(const struct nn_window_options *options, size_t default_stride,
                               struct nn_shape in, struct nn_window *out,
                               struct nn_layer_issue *issue)
 {
-    struct nn_window w = {.kernel_h = side(&options->kernel, 0, 1),
-                          .kernel_w = side(&options->kernel, 1, 1)};
-    w.dilation_h = side(&options->dilation, 0, 1);
-    w.dilation_w = side(&options->dilation, 1, 1);
-    size_t span_h, span_w; /* pixels that a window covers */
-    if (!nn_size_mul(w.kernel_h - 1, w.dilation_h, &span_h) ||
-        !nn_size_mul(w.kernel_w - 1, w.dilation_w, &span_w)) {
-        return nn_layer_refuse(issue, "dilation", "make it smaller", "the dilation is too large");
-    }
-    span_h++;
-    span_w++;
-    w.stride_h = side(&options->stride, 0, default_stride > 0 ? default_stride : w.kernel_h);
-    w.stride_w = side(&options->stride, 1, default_stride > 0 ? default_stride : w.kernel_w);
-    enum nn_status status = set_padding(options, &w, issue);
+    struct nn_window w;
+    enum nn_status status = nn_window_sides(options, default_stride, &w, issue);
     if (status != NN_OK) {
         return status;
     }
@@ -219,12 +226,12 @@ enum nn_status nn_window_plan(const struct nn_window_options *options, size_t de
             return nn_layer_refuse(issue, "padding", "leave one of the two out",
                                    "padding and same_padding are both given");
         }
-        same_padding(in.height, span_h, w.stride_h, &w.pad_top, &w.pad_bottom);
-        same_padding(in.width, span_w, w.stride_w, &w.pad_left, &w.pad_right);
+        same_padding(in.height, w.span_h, w.stride_h, &w.pad.top, &w.pad.bottom);
+        same_padding(in.width, w.span_w, w.stride_w, &w.pad.left, &w.pad.right);
     }
-    w.out_height = window_count(in.height, span_h, w.stride_h, (size_t[2]){w.pad_top, w.pad_bottom},
-                                options->ceil_mode);
-    w.out_width = window_count(in.width, span_w, w.stride_w, (size_t[2]){w.pad_left, w.pad_right},
+    w.out_height = window_count(in.height, w.span_h, w.stride_h,
+                                (size_t[2]){w.pad.top, w.pad.bottom}, options->ceil_mode);
+    w.out_width = window_count(in.width, w.span_w, w.stride_w, (size_t[2]){w.pad.left, w.pad.right},
                                options->ceil_mode);
     if (w.out_height == 0 || w.out_width == 0) {
         return nn_layer_refuse(issue, "kernel", "make the kernel smaller or the padding larger",

@@ -24,11 +24,28 @@ struct nn_window_options {
     bool ceil_mode;          /* a window that hangs over the end counts */
 };
 
+/* Of a list of one or two numbers; none: fallback. */
+size_t nn_side(const struct jx_ints *list, size_t axis, size_t fallback);
+
+/* Pixels on each side of an image. */
+struct nn_sides {
+    size_t top, bottom, left, right;
+};
+
+/* From [all], [height, width] or [top, bottom, left, right]; nothing: 0. field: of the option. */
+enum nn_status nn_sides_plan(const struct jx_ints *list, const char *field, struct nn_sides *out,
+                             struct nn_layer_issue *issue);
+
 struct nn_window {
     size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
-    size_t pad_top, pad_bottom, pad_left, pad_right;
+    size_t span_h, span_w; /* pixels that it covers */
+    struct nn_sides pad;
     size_t out_height, out_width;
 };
+
+/* All but the output's size, same_padding not read. */
+enum nn_status nn_window_sides(const struct nn_window_options *options, size_t default_stride,
+                               struct nn_window *out, struct nn_layer_issue *issue);
 
 /* Refuses windows larger than the padded image. stride none means `default_stride` (0: the kernel).
  */
@@ -55,13 +72,24 @@ struct nn_factor_options {
                     weight),                                                                        \
     NN_FACTOR_FIELD(owner, member, bias_l2_factor, "0", "times the L2 factor, for the " bias)
 
+#define NN_SIDES_FIELD(title, owner, path, text)                                                    \
+    {.name = title, .type = JX_INTS, .offset = offsetof(owner, path), .min = 0, .max = 1048576,     \
+     .max_items = 4, .scalar_too = true, .fallback = "[]",                                          \
+     .doc = text ": all sides, [height, width] or [top, bottom, left, right]"}
+#define NN_PAIR_FIELD(title, owner, path, least, text)                                              \
+    {.name = title, .type = JX_INTS, .offset = offsetof(owner, path), .min = least, .max = 1048576, \
+     .max_items = 2, .scalar_too = true, .fallback = "[]",                                          \
+     .doc = text ", one number or [height, width]"}
+#define NN_KERNEL_FIELD(owner, member)                                                              \
+    {.name = "kernel", .type = JX_INTS, .offset = offsetof(owner, member.kernel), .min = 1,         \
+     .max = 1048576, .min_items = 1, .max_items = 2, .scalar_too = true, .required = true,          \
+     .doc = "size of the window, one number or [height, width]"}
+#define NN_DILATION_FIELD(owner, member)                                                            \
+    NN_PAIR_FIELD("dilation", owner, member.dilation, 1,                                            \
+                  "pixels from one tap of the window to the next (1 if left out)")
 #define NN_WINDOW_FIELDS(owner, member, stride_text)                                                \
-    {.name = "stride", .type = JX_INTS, .offset = offsetof(owner, member.stride), .min = 1,         \
-     .max = 1048576, .max_items = 2, .scalar_too = true, .fallback = "[]",                          \
-     .doc = "step of the window, one number or [height, width]; " stride_text},                    \
-    {.name = "padding", .type = JX_INTS, .offset = offsetof(owner, member.padding), .min = 0,       \
-     .max = 1048576, .max_items = 4, .scalar_too = true, .fallback = "[]",                          \
-     .doc = "pixels added: all sides, [height, width] or [top, bottom, left, right]"},             \
+    NN_PAIR_FIELD("stride", owner, member.stride, 1, "step of the window (" stride_text ")"),       \
+    NN_SIDES_FIELD("padding", owner, member.padding, "pixels added"),                               \
     {.name = "same_padding", .type = JX_BOOL, .offset = offsetof(owner, member.same_padding),       \
      .fallback = "false",                                                                           \
      .doc = "pad so that the output is the input divided by the stride, rounded up"}

@@ -93,6 +93,38 @@ STRIDED = {"layers": [
     layer("l2", "fully_connected"), layer("x", "softmax")]}
 
 
+def resized():
+    module = nn.Sequential()
+    for name, child in [
+            ("r", nn.ReflectionPad2d((1, 2, 2, 1))), ("c", nn.Conv2d(4, 6, 3, groups=2, dilation=2)),
+            ("a", nn.Tanh()), ("t", nn.ConvTranspose2d(6, 9, (3, 2), stride=2, padding=(1, 0),
+                                                       output_padding=(1, 0), groups=3)),
+            ("b", nn.BatchNorm2d(9)), ("p", nn.ReplicationPad2d((2, 0, 1, 1))),
+            ("u", nn.ConvTranspose2d(9, 2, (2, 3), dilation=(1, 2), padding=(1, 2), bias=False)),
+            ("k", nn.ConstantPad2d((1, 0, 0, 2), 0.3)), ("q", nn.ZeroPad2d((-1, -2, 0, -1))),
+            ("d", nn.ConvTranspose2d(2, 2, 2, stride=2, groups=2)), ("m", nn.Conv2d(2, 4, 2, groups=2, stride=4)),
+            ("f", nn.Flatten()), ("l", nn.LazyLinear(3))]:
+        module.add_module(name, child)
+    module(torch.zeros(2, 4, 5, 4))
+    return module
+
+
+RESIZED = {"layers": [
+    layer("in", "image_input"),
+    layer("r", "spatial_padding", size=[2, 1, 1, 2], mode="reflect"),
+    layer("c", "convolution", filters=6, kernel=3, groups=2, dilation=2), layer("a", "tanh"),
+    layer("t", "transposed_convolution", filters=9, kernel=[3, 2], stride=2, padding=[1, 0],
+          output_padding=[1, 0], groups=3), layer("b", "batch_norm"),
+    layer("p", "spatial_padding", size=[1, 1, 2, 0], mode="replicate"),
+    layer("u", "transposed_convolution", filters=2, kernel=[2, 3], dilation=[1, 2],
+          padding=[1, 2], bias=False),
+    layer("k", "spatial_padding", size=[0, 2, 1, 0], value=0.3),
+    layer("q", "cropping", size=[0, 1, 1, 2]),
+    layer("d", "transposed_convolution", filters=2, kernel=2, stride=2, groups=2),
+    layer("m", "convolution", filters=4, kernel=2, groups=2, stride=4), layer("f", "flatten"),
+    layer("l", "fully_connected"), layer("x", "softmax")]}
+
+
 def numbers(tensor):
     return [float("%.12g" % v) for v in tensor.detach().reshape(-1).tolist()]
 
@@ -132,6 +164,7 @@ def main():
         case("inception", INCEPTION, Inception(), (7, 6, 3), 5, 4),
         case("flat", FLAT, flat(), (5, 5, 2), 4, 4),
         case("strided", STRIDED, strided(), (8, 6, 2), 3, 6),
+        case("resized", RESIZED, resized(), (5, 4, 4), 3, 3),
     ]
     print(json.dumps(cases))
 

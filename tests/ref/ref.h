@@ -27,6 +27,15 @@ void ref_conv_weight(double *d_w, const struct nn_conv2d *conv, const nn_real *x
                      const nn_real *d_y, size_t ldd_y);
 void ref_conv_input(double *d_x, const struct nn_conv2d *conv, const nn_real *d_y, size_t ldd_y,
                     const nn_real *w);
+void ref_conv_transposed(double *y, const struct nn_conv2d *conv, const nn_real *bias,
+                         const nn_real *x, size_t ldx, const nn_real *w);
+
+/* ---- ref_framing.c ---- */
+
+void ref_framing(double *y, const struct nn_framing *f, const nn_real *x, size_t ldx);
+/* Added to. */
+void ref_framing_gradient(double *d_x, const struct nn_framing *f, const nn_real *d_y,
+                          size_t ldd_y);
 
 /* ---- ref_normalization.c ---- */
 

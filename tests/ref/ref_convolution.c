@@ -15,8 +15,13 @@ typedef void (*term_fn)(void *ctx, struct term term);
 /* Whether channel c and filter o meet, and where in w of tap t. */
 static bool meets(const struct nn_conv2d *conv, size_t t, size_t c, size_t o, size_t *at)
 {
-    *at = conv->depthwise ? t * conv->channels + c : (t * conv->channels + c) * conv->filters + o;
-    return !conv->depthwise || c == o;
+    if (conv->depthwise) {
+        *at = t * conv->channels + c;
+        return c == o;
+    }
+    size_t groups = conv->groups > 1 ? conv->groups : 1, channels = conv->channels / groups;
+    *at = (t * channels + c % channels) * conv->filters + o;
+    return c / channels == o / (conv->filters / groups);
 }
 
 static void for_each_term(const struct nn_conv2d *c, term_fn fn, void *ctx)
@@ -110,4 +115,14 @@ void ref_conv_input(double *d_x, const struct nn_conv2d *conv, const nn_real *d_
 {
     struct reference r = {.conv = conv, .out = d_x, .w = w, .d_y = d_y, .ldd_y = ldd_y};
     for_each_term(conv, input_term, &r);
+}
+
+void ref_conv_transposed(double *y, const struct nn_conv2d *conv, const nn_real *bias,
+                         const nn_real *x, size_t ldx, const nn_real *w)
+{
+    size_t rows = conv->batch * conv->height * conv->width;
+    for (size_t i = 0; i < rows * conv->channels; i++) {
+        y[i] = bias ? (double)bias[i % conv->channels] : 0;
+    }
+    ref_conv_input(y, conv, x, ldx, w);
 }

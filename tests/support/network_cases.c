@@ -53,6 +53,54 @@ const struct test_network_case test_network_cases[] = {
      "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'groups': 3, 'kernel': 3,"
      " 'dilation': 2, 'same_padding': true}," FC,
      NULL, NULL, false},
+    {"convolution in groups", IMAGE(5, 4, 4),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 6, 'groups': 2, 'kernel': 3, 'padding': "
+     "1}," FC,
+     NULL, NULL, false},
+    {"convolutions in groups, stride 2, then beside batch_norm", IMAGE(6, 5, 2),
+     "{'name': 'a', 'kind': 'convolution', 'filters': 6, 'groups': 2, 'kernel': 1},"
+     "{'name': 'c', 'kind': 'convolution', 'filters': 9, 'groups': 3, 'kernel': [3, 2],"
+     " 'stride': 2, 'padding': [1, 0, 1, 1]}, {'name': 'n', 'kind': 'batch_norm'}," FC,
+     NULL, NULL, false},
+    {"convolution in groups+batch_norm+relu", IMAGE(5, 5, 4),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 4, 'groups': 2, 'kernel': 3},"
+     "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'}," FC,
+     NULL, NULL, true},
+    {"convolution in groups+relu", IMAGE(5, 5, 4),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 2, 'groups': 2, 'kernel': 3, 'dilation': 2},"
+     "{'name': 'r', 'kind': 'relu'}," FC,
+     NULL, NULL, true},
+    {"transposed_convolution", IMAGE(3, 4, 2),
+     "{'name': 't', 'kind': 'transposed_convolution', 'filters': 3, 'kernel': 3, 'stride': 2,"
+     " 'padding': 1, 'output_padding': [1, 0]}," FC,
+     NULL, NULL, false},
+    {"transposed_convolution, stride 1, dilated, without bias", IMAGE(4, 3, 2),
+     "{'name': 't', 'kind': 'transposed_convolution', 'filters': 2, 'kernel': [2, 3],"
+     " 'dilation': [1, 2], 'padding': [0, 1, 2, 1], 'output_padding': [0, 1], 'bias': false}," FC,
+     NULL, NULL, false},
+    {"transposed_convolution in groups and depthwise, beside another layer", IMAGE(3, 3, 4),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 4, 'kernel': 1},"
+     "{'name': 't', 'kind': 'transposed_convolution', 'filters': 6, 'groups': 2, 'kernel': 2,"
+     " 'stride': 2},"
+     "{'name': 'd', 'kind': 'transposed_convolution', 'filters': 4, 'groups': 4, 'kernel': 2,"
+     " 'stride': 2}, {'name': 'j', 'kind': 'concatenation'}," FC,
+     "['in', 'c'], ['c', 't'], ['c', 'd'], ['t', 'j'], ['d', 'j'], ['j', 'fc']", NULL, false},
+    {"transposed_convolution, frozen", IMAGE(3, 3, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 2, 'kernel': 1},"
+     "{'name': 't', 'kind': 'transposed_convolution', 'filters': 3, 'kernel': 2, 'stride': 2}," FC,
+     NULL, "t", false},
+    {"spatial_padding, each mode, and cropping", IMAGE(4, 3, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 3, 'kernel': 1},"
+     "{'name': 'a', 'kind': 'spatial_padding', 'size': [1, 2, 0, 1], 'value': 0.5},"
+     "{'name': 'b', 'kind': 'spatial_padding', 'size': [2, 1], 'mode': 'reflect'},"
+     "{'name': 'd', 'kind': 'spatial_padding', 'size': [1, 0, 3, 2], 'mode': 'replicate'},"
+     "{'name': 'e', 'kind': 'cropping', 'size': [0, 1, 2, 1]}," FC,
+     NULL, NULL, false},
+    {"spatial_padding and cropping beside another layer", IMAGE(4, 3, 2),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 2, 'kernel': 1},"
+     "{'name': 'p', 'kind': 'spatial_padding', 'size': 1, 'mode': 'reflect'},"
+     "{'name': 'q', 'kind': 'cropping', 'size': 1}, {'name': 's', 'kind': 'addition'}," FC,
+     "['in', 'c'], ['c', 'p'], ['p', 'q'], ['c', 's'], ['q', 's'], ['s', 'fc']", NULL, false},
     {"two convolutions", IMAGE(6, 6, 1),
      "{'name': 'a', 'kind': 'convolution', 'filters': 3, 'kernel': 3, 'same_padding': true},"
      "{'name': 'b', 'kind': 'convolution', 'filters': 2, 'kernel': 2, 'stride': 2}," FC,

@@ -95,16 +95,46 @@ static size_t add_convolution(struct growth *g, size_t from, size_t filters, boo
     char options[128];
     struct value v = g->values[from];
     size_t most = v.height < v.width ? v.height : v.width;
-    bool depthwise = !same && v.channels > 1 && below(g, 4) == 0;
+    size_t groups = 1;
+    if (!same && v.channels > 1 && below(g, 4) == 0) { /* depthwise, or with more filters */
+        groups = v.channels;
+        filters = groups * (1 + below(g, 2));
+    }
     same = same || below(g, 2) == 0;
     size_t kernel = same ? 1 + 2 * below(g, 2) : 1 + below(g, most < 3 ? most : 3);
     v.height = same ? v.height : v.height - kernel + 1;
     v.width = same ? v.width : v.width - kernel + 1;
     (void)snprintf(options, sizeof options, ", 'filters': %zu, 'groups': %zu, 'kernel': %zu%s",
-                   depthwise ? v.channels : filters, depthwise ? v.channels : 1, kernel,
-                   same ? ", 'same_padding': true" : "");
-    v.channels = depthwise ? v.channels : filters;
+                   filters, groups, kernel, same ? ", 'same_padding': true" : "");
+    v.channels = filters;
     return add(g, from, "convolution", options, v);
+}
+
+/* An image made larger, or one pixel smaller. */
+static size_t add_resizing(struct growth *g, size_t from)
+{
+    static const char *const MODES[] = {"constant", "reflect", "replicate"};
+    char options[96];
+    struct value v = g->values[from];
+    size_t mode = below(g, v.height > 1 && v.width > 1 ? 5 : 1);
+    if (mode == 4 || v.height * v.width > 24) {
+        v.height -= v.height > 1;
+        (void)snprintf(options, sizeof options, ", 'size': [%d, 0, 0, 0]",
+                       v.height < g->values[from].height);
+        return add(g, from, "cropping", options, v);
+    }
+    if (mode == 3) {
+        v.channels = 1 + below(g, 3);
+        v.height = 2 * v.height - 1;
+        v.width++;
+        (void)snprintf(options, sizeof options,
+                       ", 'filters': %zu, 'kernel': [1, 2], 'stride': [2, 1]", v.channels);
+        return add(g, from, "transposed_convolution", options, v);
+    }
+    v.height++;
+    v.width += 2;
+    (void)snprintf(options, sizeof options, ", 'size': [0, 1, 1, 1], 'mode': '%s'", MODES[mode]);
+    return add(g, from, "spatial_padding", options, v);
 }
 
 static size_t add_pool(struct growth *g, size_t from, const char *kind)
@@ -256,9 +286,10 @@ static void grow(struct growth *g)
         if (v->sequence) {
             (void)add_lstm(g, from, below(g, 4) == 0);
         } else if (!is_row(v)) {
-            size_t what = below(g, 3);
+            size_t what = below(g, 4);
             (void)(what == 0   ? add_flat(g, from)
                    : what == 1 ? add_pool(g, from, "max_pool")
+                   : what == 2 ? add_resizing(g, from)
                                : add_pool(g, from, "average_pool"));
         } else {
             (void)add_in_place(g, from);

@@ -112,7 +112,7 @@ static struct onnx_tensor tensor_read(struct message m)
             tensor.type = (int)f.value;
         } else if (f.number == 8) {
             text_copy(f.text, tensor.name, sizeof tensor.name);
-        } else if ((f.number == 9 || f.number == 4) && f.wire == 2) {
+        } else if ((f.number == 9 || f.number == 4) && f.wire == 2) { /* raw or packed */
             data = f.text;
         }
     }
@@ -122,6 +122,9 @@ static struct onnx_tensor tensor_read(struct message m)
     }
     if (tensor.type == 1 && (size_t)(data.end - data.at) == tensor.count * sizeof(float)) {
         floats_take(data, &tensor);
+    }
+    while (tensor.type == 7 && data.at < data.end && tensor.n_integers < ONNX_RANK_MAX) {
+        tensor.integers[tensor.n_integers++] = (int64_t)fixed(&data, sizeof(int64_t));
     }
     return tensor;
 }

@@ -16,8 +16,10 @@ enum { ONNX_RANK_MAX = 8, ONNX_INPUTS_MAX = 8, ONNX_ATTRIBUTES_MAX = 16 };
 struct onnx_tensor {
     char name[64];
     size_t rank, dims[ONNX_RANK_MAX], count;
-    int type;      /* 1: float */
-    float *values; /* NULL of other types */
+    int type;          /* 1: float */
+    float *values;     /* NULL of other types */
+    size_t n_integers; /* of type int64, the first ones */
+    int64_t integers[ONNX_RANK_MAX];
 };
 
 struct onnx_attribute {

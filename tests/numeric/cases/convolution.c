@@ -6,8 +6,8 @@
 #include "tests/ref/ref.h"
 
 /* batch, height, width, channels, filters, kernel_h, kernel_w, stride_h, stride_w, pads before,
- * pads after */
-static const size_t SHAPES[][13] = {
+ * pads after, groups (0: one) */
+static const size_t SHAPES[][14] = {
     {2, 28, 28, 1, 20, 5, 5, 1, 1, 0, 0, 0, 0}, /* the default network */
     {1, 5, 5, 1, 1, 5, 5, 1, 1, 0, 0, 0, 0},
     {2, 9, 9, 1, 1, 3, 3, 1, 1, 0, 0, 0, 0}, /* vectors reach over many pixels */
@@ -26,6 +26,13 @@ static const size_t SHAPES[][13] = {
     {1, 4, 4, 3, 5, 2, 2, 1, 1, 3, 3, 0, 0},   /* padding over the kernel: nothing to mirror */
     {1, 7, 7, 96, 97, 3, 3, 1, 1, 1, 1, 1, 1}, /* many weights: a piece of work a tap */
     {0, 5, 5, 1, 2, 3, 3, 1, 1, 0, 0, 0, 0},
+    {2, 9, 8, 12, 18, 3, 3, 1, 1, 1, 1, 1, 1, 3},  /* direct */
+    {2, 9, 7, 20, 34, 3, 3, 2, 2, 1, 1, 1, 1, 2},  /* columns */
+    {3, 6, 5, 24, 12, 1, 1, 1, 1, 0, 0, 0, 0, 4},  /* pointwise */
+    {2, 7, 7, 6, 24, 3, 3, 1, 1, 1, 1, 1, 1, 6},   /* filters of a single channel */
+    {2, 8, 8, 8, 8, 3, 3, 1, 1, 3, 3, 3, 3, 8},    /* padding over the window */
+    {1, 40, 41, 8, 10, 3, 3, 1, 1, 1, 1, 1, 1, 2}, /* several chunks an image */
+    {0, 5, 5, 4, 2, 3, 3, 1, 1, 0, 0, 0, 0, 2},
     /* from here on depthwise */
     {2, 9, 8, 32, 32, 3, 3, 1, 1, 1, 1, 1, 1},
     {2, 12, 11, 19, 19, 3, 3, 2, 2, 1, 1, 1, 1},
@@ -37,7 +44,7 @@ static const size_t SHAPES[][13] = {
     {2, 8, 9, 33, 33, 2, 7, 3, 1, 0, 3, 0, 3}, /* lines that no window reads */
 };
 #define SHAPE_COUNT     (sizeof SHAPES / sizeof *SHAPES)
-#define FIRST_DEPTHWISE 18
+#define FIRST_DEPTHWISE 25
 
 /* Every shape, then every shape again with dilation, as far as the window then fits. */
 static struct nn_conv2d shape_at(size_t i)
@@ -45,7 +52,8 @@ static struct nn_conv2d shape_at(size_t i)
     const size_t *s = SHAPES[i % SHAPE_COUNT];
     struct nn_conv2d conv = {
         s[0], s[1], s[2],  s[3], s[4], s[5], s[6], s[7],
-        s[8], s[9], s[10], 0,    0,    1,    1,    i % SHAPE_COUNT >= FIRST_DEPTHWISE};
+        s[8], s[9], s[10], 0,    0,    1,    1,    i % SHAPE_COUNT >= FIRST_DEPTHWISE,
+        s[13]};
     if (i >= SHAPE_COUNT && s[1] + s[9] >= 2 * s[5] && s[2] + s[10] >= 3 * s[6]) {
         conv.dilation_h = 2;
         conv.dilation_w = i % 2 ? 3 : 1;
@@ -68,7 +76,8 @@ static struct fields fields_of(struct numeric *t, size_t i)
     struct fields f = {.conv = c};
     f.x = numeric_field(t, c.batch * c.height * c.width, c.channels, i % 3 == 1 ? 3 : 0);
     f.y = numeric_field(t, c.batch * c.out_height * c.out_width, c.filters, i % 4 == 2 ? 5 : 0);
-    size_t taps = c.kernel_h * c.kernel_w * (c.depthwise ? 1 : c.channels);
+    size_t reads = c.depthwise ? 1 : c.channels / (c.groups > 1 ? c.groups : 1);
+    size_t taps = c.kernel_h * c.kernel_w * reads;
     f.w = numeric_field(t, taps, c.filters, 0);
     f.storage = numeric_array(t, nn_conv2d_pack_count(&c), sizeof(nn_real));
     numeric_workspace(t, nn_conv2d_workspace(&c, nn_pool_lanes(t->exec.pool)));
@@ -188,10 +197,27 @@ static void input_gradient(struct numeric *t)
     }
 }
 
+static void transposed(struct numeric *t)
+{
+    for (size_t i = 0; i < 2 * shape_count(); i++) {
+        struct fields f = fields_of(t, i / 2);
+        struct field b = numeric_field(t, 1, f.conv.channels, 0);
+        const nn_real *bias = i % 2 ? b.data : NULL;
+        struct nn_conv2d_weights weights;
+        double *expected = numeric_doubles(t, f.x);
+        ref_conv_transposed(expected, &f.conv, bias, f.y.data, f.y.ld, f.w.data);
+        nn_conv2d_pack_backward(&t->exec, &f.conv, &weights, f.storage, f.w.data);
+        nn_conv2d_transposed(&t->exec, &f.conv, f.x.data, f.x.ld, bias, f.y.data, f.y.ld, &weights);
+        numeric_compare(t, f.x, expected, 0, "transposed convolution shape %zu bias %zu", i / 2,
+                        i % 2);
+    }
+}
+
 const struct numeric_case convolution_cases[] = {
     {"conv_forward", "conv_forward depthwise_forward", forward},
     {"conv_moments", "conv_forward moments", moments_on_the_way},
     {"conv_weight", "conv_weight depthwise_weight", weight_gradient},
     {"conv_input", "conv_forward copy", input_gradient},
+    {"conv_transposed", "conv_forward copy", transposed},
     {NULL, NULL, NULL},
 };
