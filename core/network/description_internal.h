@@ -36,9 +36,10 @@ void nn_issue(struct nn_issues *issues, const char *layer, const char *pointer, 
 void nn_issue_warning(struct nn_issues *issues, const char *layer, const char *text,
                       const char *mend);
 
-/* "its options are a, b", from `begin` and the names of a field table: how to mend an unknown one.
- */
-void nn_list_fields(const char *begin, const struct jx_field *fields, char *out, size_t size);
+/* How to mend an option, from its table: what goes there if the table has it, else "its options are
+ * a, b" with `begin` for the first words. field: its name, perhaps with a path behind, or NULL. */
+void nn_mend_field(const char *begin, const struct jx_field *fields, const char *field, char *out,
+                   size_t size);
 
 /* The first error and how many more there are; NN_ERR_MEMORY when a list could not be made; NN_OK
  * when there is none. */

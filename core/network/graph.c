@@ -8,7 +8,7 @@
 
 #include "core/network/description_internal.h"
 
-enum { POINTER_SIZE = 160, MEND_SIZE = 200 };
+enum { POINTER_SIZE = 160, MEND_SIZE = 1000 }; /* names of all kinds */
 
 /* ---- layers ---- */
 
@@ -25,9 +25,9 @@ static void add_option_issue(void *ctx, const char *pointer, const char *text)
     char mend[MEND_SIZE];
     bool unknown = strncmp(text, "unknown field", 13) == 0;
     const char *field = strlen(pointer) > to->skip ? pointer + to->skip : NULL;
-    nn_list_fields("its options are", to->layer->kind->fields, mend, sizeof mend);
-    nn_issue(to->issues, to->layer->name, pointer, unknown ? mend : NULL, "%s%s%s",
-             unknown || !field ? "" : field, unknown || !field ? "" : " ", text);
+    nn_mend_field("its options are", to->layer->kind->fields, field, mend, sizeof mend);
+    nn_issue(to->issues, to->layer->name, pointer, mend, "%s%s%s", unknown || !field ? "" : field,
+             unknown || !field ? "" : " ", text);
 }
 
 static bool is_name(const char *text)

@@ -73,8 +73,17 @@ void nn_issue_warning(struct nn_issues *issues, const char *layer, const char *t
     put(issues, "warning", layer, "", text, mend);
 }
 
-void nn_list_fields(const char *begin, const struct jx_field *fields, char *out, size_t size)
+void nn_mend_field(const char *begin, const struct jx_field *fields, const char *field, char *out,
+                   size_t size)
 {
+    size_t length = field ? strcspn(field, "/") : 0;
+    for (size_t i = 0; length > 0 && fields[i].name; i++) {
+        if (strlen(fields[i].name) == length && strncmp(fields[i].name, field, length) == 0) {
+            const char *doc = fields[i].doc ? fields[i].doc : "a value of this kind and range";
+            (void)snprintf(out, size, "give what goes there: %s", doc);
+            return;
+        }
+    }
     size_t used = (size_t)snprintf(out, size, "%s", begin);
     for (size_t i = 0; fields[i].name && used < size; i++) {
         int n = snprintf(out + used, size - used, "%s %s", i > 0 ? "," : "", fields[i].name);

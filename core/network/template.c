@@ -133,15 +133,17 @@ static void add_parameter_issue(void *ctx, const char *pointer, const char *text
     bool unknown = strncmp(text, "unknown field", 13) == 0;
     bool nested = strncmp(pointer, "/parameters/", 12) == 0;
     const char *field = nested ? pointer + 12 : pointer[0] ? pointer + 1 : NULL;
-    nn_list_fields("its parameters are", to->fields, mend, sizeof mend);
-    nn_issue(to->issues, NULL, pointer, unknown ? mend : NULL, "%s%s%s",
-             unknown || !field ? "" : field, unknown || !field ? "" : " ", text);
+    nn_mend_field("its parameters are", to->fields, field, mend, sizeof mend);
+    nn_issue(to->issues, NULL, pointer, mend, "%s%s%s", unknown || !field ? "" : field,
+             unknown || !field ? "" : " ", text);
 }
 
 static void add_issue(void *ctx, const char *pointer, const char *text)
 {
-    nn_issue(ctx, NULL, pointer, NULL, "%s%s%s", pointer[0] ? pointer + 1 : "",
-             pointer[0] ? " " : "", text);
+    bool named = pointer[0] && strncmp(text, "unknown field", 13) != 0;
+    nn_issue(ctx, NULL, pointer,
+             "write {\"layers\": [...]}, beside it connections, blocks and parameters as needed",
+             "%s%s%s", named ? pointer + 1 : "", named ? " " : "", text);
 }
 
 static void issue_unknown_template(const char *name, struct nn_issues *issues)
