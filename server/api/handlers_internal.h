@@ -8,6 +8,9 @@
 
 #include "server/api/answer_internal.h"
 
+/* Media type of a graph. */
+#define API_GRAPHVIZ "text/vnd.graphviz"
+
 /* One line a handler: the table in routes.c has its method and path. */
 #define API_HANDLER(name)                                                                          \
     enum sv_status name(void *state, const struct http_request *req,                               \

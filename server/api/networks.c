@@ -3,6 +3,7 @@
  * /v1/networks: the catalogue, and the analysis of a description before it is trained.
  */
 #include "core/network/network.h"
+#include "core/network/report.h"
 
 #include <string.h>
 
@@ -201,8 +202,47 @@ static enum sv_status decode_analysis(const json_t *body, struct analysis *out_a
     return check_sizes(out_analysis, err);
 }
 
-/* POST /v1/networks/analyze: a report on a description, good or bad; 200 in both cases. 422 for a
- * body that is no such request. */
+/* ---- forms of a report ---- */
+
+enum report_form { REPORT_JSON, REPORT_DOT, REPORT_TABLE };
+
+struct report_query {
+    int form; /* -1: as Accept says */
+};
+
+static const char *const REPORT_FORMS[] = {"json", "dot", "table", NULL};
+static const struct http_param REPORT_PARAMS[] = {
+    {"format", HTTP_PARAM_CHOICE, offsetof(struct report_query, form), 0, 0, REPORT_FORMS}};
+
+static enum report_form form_of(const struct http_request *req, const struct report_query *query)
+{
+    if (query->form >= 0) {
+        return (enum report_form)query->form;
+    }
+    if (http_accepts(req, "application/json")) {
+        return REPORT_JSON;
+    }
+    return http_accepts(req, API_GRAPHVIZ) ? REPORT_DOT : REPORT_TABLE;
+}
+
+/* Takes the report. */
+static enum sv_status answer_report(struct http_response *out_resp, enum report_form form,
+                                    json_t *report, struct sv_error *err)
+{
+    if (form == REPORT_JSON) {
+        return http_response_json_take(out_resp, 200, report);
+    }
+    char *text = form == REPORT_DOT ? nn_report_dot(report) : nn_report_table(report);
+    json_decref(report);
+    if (!text) {
+        return sv_fail(err, SV_ERR_INTERNAL, "out of memory while writing the report");
+    }
+    const char *type = form == REPORT_DOT ? API_GRAPHVIZ : "text/plain; charset=utf-8";
+    return http_response_bytes_take(out_resp, 200, type, text, strlen(text));
+}
+
+/* POST /v1/networks/analyze: a report on a description, good or bad; 200 in both cases. As JSON, as
+ * a graph or as a table (`format`, or Accept). 422 for a body that is no such request. */
 enum sv_status api_networks_analyze(void *state, const struct http_request *req,
                                     struct http_response *out_resp, struct sv_error *err)
 {
@@ -211,7 +251,9 @@ enum sv_status api_networks_analyze(void *state, const struct http_request *req,
     struct nn_network_bind bind = {0};
     struct nn_error nn = {0};
     json_t *report = NULL;
-    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    struct report_query query = {.form = -1};
+    enum sv_status st =
+        http_query_decode(req, REPORT_PARAMS, API_COUNT(REPORT_PARAMS), &query, err);
     if (st == SV_OK) {
         st = decode_analysis(req->json, &analysis, err);
     }
@@ -235,5 +277,5 @@ enum sv_status api_networks_analyze(void *state, const struct http_request *req,
                            &nn) != NN_OK) {
         return sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);
     }
-    return http_response_json_take(out_resp, 200, report);
+    return answer_report(out_resp, form_of(req, &query), report, err);
 }

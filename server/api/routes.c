@@ -77,7 +77,8 @@ static const struct http_route ROUTES[] = {
      .pattern = "/v1/networks/analyze",
      .handler = api_networks_analyze,
      .role = HTTP_ROLE_VIEWER,
-     .body = HTTP_BODY_JSON},
+     .body = HTTP_BODY_JSON,
+     .produces = "application/json, " API_GRAPHVIZ ", text/plain"},
     READ("/v1/networks/{name}", api_networks_get),
 
     LIST("/v1/datasets", api_datasets_list),

@@ -1,4 +1,8 @@
 """/v1/networks: catalogue and analysis."""
+import re
+import shutil
+import subprocess
+
 INPUT = {"height": 28, "width": 28, "channels": 1}
 
 
@@ -88,3 +92,94 @@ def test_a_job_with_a_bad_network_lists_all_issues(daemon, dataset):
                                    "network": {"name": "simple_cnn", "kernel": 64}})
     assert problem["issues"] and all(i["pointer"].startswith("/network") for i in problem["issues"])
     assert problem["pointer"].startswith("/network")
+
+
+BRANCHES = {"layers": [{"name": "in", "kind": "image_input"},
+                       {"name": "a", "kind": "convolution", "filters": 4, "kernel": 3, "padding": 1},
+                       {"name": "b", "kind": "spatial_padding", "size": 1, "mode": "reflect"},
+                       {"name": "k", "kind": "cropping", "size": 1},
+                       {"name": "j", "kind": "concatenation"},
+                       {"name": "fc", "kind": "fully_connected"}, {"name": "sm", "kind": "softmax"}],
+            "connections": [["in", "a"], ["in", "b"], ["b", "k"], ["a", "j"], ["k", "j"], ["j", "fc"], ["fc", "sm"]]}
+
+
+def text_of(daemon, form, network, accept=None):
+    """The report as text, by the query or by Accept."""
+    answer = daemon.request("POST", "/v1/networks/analyze" + ("" if accept else f"?format={form}"),
+                            headers={"Accept": accept} if accept else {},
+                            json={"network": network, "input": INPUT, "classes": 10, "batch_size": 16})
+    kind = {"dot": "text/vnd.graphviz", "table": "text/plain; charset=utf-8"}[form]
+    assert answer.status_code == 200 and answer.headers["Content-Type"] == kind
+    return answer.text
+
+
+def graph_of(text):
+    """Nodes {number: (lines of the label, colour)} and edges of a graph in Graphviz's language."""
+    lines = text.splitlines()
+    assert lines[0].startswith("digraph ") and lines[0].endswith("{") and lines[-1] == "}"
+    nodes, edges = {}, []
+    for line in lines[1:-1]:
+        node = re.fullmatch(r'  n(\d+) \[label="((?:[^"\\]|\\.)*)", fillcolor="(#[0-9a-f]{6})"\];', line)
+        edge = re.fullmatch(r"  n(\d+) -> n(\d+);", line)
+        if node:
+            nodes[int(node[1])] = node[2].split("\\n"), node[3]
+        elif edge:
+            edges.append((int(edge[1]), int(edge[2])))
+        else:
+            assert re.fullmatch(r'  (label|fontname)="((?:[^"\\]|\\.)*)";|  node \[.*\];', line), line
+    return nodes, edges
+
+
+def test_the_graph(daemon):
+    report = analyze(daemon, network=BRANCHES, input=INPUT, classes=10)
+    text = text_of(daemon, "dot", BRANCHES)
+    assert text == text_of(daemon, "dot", BRANCHES, "text/vnd.graphviz")
+    nodes, edges = graph_of(text)
+    names = [layer["name"] for layer in report["layers"]]
+    assert sorted(edges) == sorted((names.index(a), i) for i, layer in enumerate(report["layers"])
+                                   for a in layer["inputs"])
+    for i, layer in enumerate(report["layers"]):
+        label, colour = nodes[i]
+        size = "x".join(str(n) for n in layer["activation"]) + " " + layer["format"]
+        learns = layer["learnable_count"] > 0
+        assert label == [layer["name"], layer["kind"], size] + learns * [f"{layer['learnable_count']} learnables"]
+        assert (colour == nodes[1][1]) == learns
+    if shutil.which("dot"):
+        drawn = subprocess.run(["dot", "-Tsvg"], input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+        assert drawn.count('class="node"') == len(nodes) and drawn.count('class="edge"') == len(edges)
+
+
+def test_the_graph_of_a_broken_network(daemon):
+    layers = [dict(layer) for layer in BRANCHES["layers"]]
+    layers[1]["kernel"], layers[3]["size"] = 64, '"'
+    broken = {**BRANCHES, "layers": layers}
+    issues = {i["layer"]: i for i in analyze(daemon, network=broken, input=INPUT, classes=10)["issues"]}
+    nodes, _ = graph_of(text_of(daemon, "dot", broken))
+    red = {label[0]: label for label, colour in nodes.values() if colour == "#f9d0d0"}
+    assert set(red) == set(issues) == {"a", "k"}
+    assert red["a"][-1] == issues["a"]["text"] + "; " + issues["a"]["mend"]
+
+
+def test_the_table(daemon):
+    report = analyze(daemon, network=BRANCHES, input=INPUT, classes=10, batch_size=16)
+    text = text_of(daemon, "table", BRANCHES)
+    assert text == text_of(daemon, "table", BRANCHES, "text/plain")
+    rows = {cells[1]: cells for cells in (re.split(r"  +", line.strip()) for line in text.splitlines())
+            if len(cells) >= 7 and cells[0].isdigit()}
+    assert len(rows) == len(report["layers"])
+    for layer in report["layers"]:
+        size = "x".join(str(n) for n in layer["activation"]) + " " + layer["format"]
+        numbers = [str(layer[k]) for k in ("learnable_count", "multiply_adds", "activation_bytes")]
+        inputs = [", ".join(layer["inputs"])] if layer["inputs"] else []
+        assert rows[layer["name"]][2:] == [layer["kind"], *inputs, size, *numbers]
+    for value in report["totals"].values():
+        assert re.search(rf" {value}\n", text)
+    broken = text_of(daemon, "table", {"name": "simple_cnn", "kernel": 64})
+    assert "not valid" in broken and "error conv1: the 64x64 kernel does not fit" in broken
+
+
+def test_a_report_in_another_form(daemon):
+    body = {"network": {"name": "simple_cnn"}}
+    daemon.refused("POST", "/v1/networks/analyze?format=svg", 400, "invalid_parameter", json=body)
+    daemon.refused("POST", "/v1/networks/analyze", 406, "not_acceptable", json=body, headers={"Accept": "image/svg+xml"})
+    assert daemon.request("POST", "/v1/networks/analyze?format=json", json=body).json()["valid"]

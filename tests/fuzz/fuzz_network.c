@@ -5,9 +5,11 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/network/network.h"
+#include "core/network/report.h"
 
 enum { BYTES_MAX = 4 << 20, WORK_MAX = 2000000 };
 
@@ -62,6 +64,15 @@ static void read_back(const struct nn_description *description)
     json_decref(full_again);
 }
 
+/* Both texts can be made of any report. */
+static void write_texts(const json_t *report)
+{
+    char *dot = nn_report_dot(report), *table = nn_report_table(report);
+    NN_ASSERT(dot && table);
+    free(dot);
+    free(table);
+}
+
 static double total(const json_t *report, const char *path)
 {
     return json_number_value(jx_path_get(report, path));
@@ -94,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     NN_ASSERT(nn_network_analyze(spec, &bind, 2, &report, &err) == NN_OK);
     bool valid = json_is_true(json_object_get(report, "valid"));
     NN_ASSERT(status == NN_OK || !valid);
+    write_texts(report);
     if (status == NN_OK) {
         read_back(description);
     }
