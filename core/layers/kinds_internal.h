@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kinds and operators of the room, one file each; the two tables of layers.c gather them.
+ * The layers of the room: a file and a row each. Everything else about them is made from the rows.
  */
 #ifndef NN_LAYERS_KINDS_INTERNAL_H
 #define NN_LAYERS_KINDS_INTERNAL_H
@@ -15,74 +15,63 @@ struct nn_activation_operator {
     bool told_by_input; /* backward reads the input; else the output */
 };
 
-extern const struct nn_layer_kind nn_kind_image_input;
-extern const struct nn_layer_kind nn_kind_sequence_input;
-extern const struct nn_layer_kind nn_kind_lstm;
-extern const struct nn_layer_kind nn_kind_convolution;
-extern const struct nn_layer_kind nn_kind_transposed_convolution;
-extern const struct nn_layer_kind nn_kind_batch_norm;
-extern const struct nn_layer_kind nn_kind_local_response_norm;
-extern const struct nn_layer_kind nn_kind_relu;
-extern const struct nn_layer_kind nn_kind_clipped_relu;
-extern const struct nn_layer_kind nn_kind_leaky_relu;
-extern const struct nn_layer_kind nn_kind_elu;
-extern const struct nn_layer_kind nn_kind_gelu;
-extern const struct nn_layer_kind nn_kind_silu;
-extern const struct nn_layer_kind nn_kind_tanh;
-extern const struct nn_layer_kind nn_kind_sigmoid;
-extern const struct nn_layer_kind nn_kind_absolute;
-extern const struct nn_layer_kind nn_kind_soft_threshold;
-extern const struct nn_layer_kind nn_kind_max_pool;
-extern const struct nn_layer_kind nn_kind_average_pool;
-extern const struct nn_layer_kind nn_kind_adaptive_average_pool;
-extern const struct nn_layer_kind nn_kind_global_average_pool;
-extern const struct nn_layer_kind nn_kind_channel_mean;
-extern const struct nn_layer_kind nn_kind_flatten;
-extern const struct nn_layer_kind nn_kind_fully_connected;
-extern const struct nn_layer_kind nn_kind_dropout;
-extern const struct nn_layer_kind nn_kind_concatenation;
-extern const struct nn_layer_kind nn_kind_channel_padding;
-extern const struct nn_layer_kind nn_kind_spatial_padding;
-extern const struct nn_layer_kind nn_kind_cropping;
-extern const struct nn_layer_kind nn_kind_addition;
-extern const struct nn_layer_kind nn_kind_multiplication;
-extern const struct nn_layer_kind nn_kind_softmax;
+/* LAYER(x): x.c has nn_kind_x and nn_op_x. ACTIVATION(x): likewise, but the operator is a struct
+ * nn_activation_operator. KIND(x): there is no operator. In this order they are listed to users. */
+#define NN_LAYERS(KIND, LAYER, ACTIVATION)                                                         \
+    KIND(image_input)                                                                              \
+    KIND(sequence_input)                                                                           \
+    LAYER(lstm)                                                                                    \
+    LAYER(convolution)                                                                             \
+    LAYER(transposed_convolution)                                                                  \
+    LAYER(batch_norm)                                                                              \
+    LAYER(local_response_norm)                                                                     \
+    LAYER(relu)                                                                                    \
+    LAYER(clipped_relu)                                                                            \
+    ACTIVATION(leaky_relu)                                                                         \
+    ACTIVATION(elu)                                                                                \
+    ACTIVATION(gelu)                                                                               \
+    ACTIVATION(silu)                                                                               \
+    ACTIVATION(tanh)                                                                               \
+    ACTIVATION(sigmoid)                                                                            \
+    ACTIVATION(absolute)                                                                           \
+    LAYER(soft_threshold)                                                                          \
+    LAYER(max_pool)                                                                                \
+    LAYER(average_pool)                                                                            \
+    LAYER(adaptive_average_pool)                                                                   \
+    LAYER(global_average_pool)                                                                     \
+    LAYER(channel_mean)                                                                            \
+    LAYER(flatten)                                                                                 \
+    LAYER(fully_connected)                                                                         \
+    LAYER(dropout)                                                                                 \
+    LAYER(concatenation)                                                                           \
+    LAYER(channel_padding)                                                                         \
+    LAYER(spatial_padding)                                                                         \
+    LAYER(cropping)                                                                                \
+    LAYER(addition)                                                                                \
+    LAYER(multiplication)                                                                          \
+    LAYER(softmax)                                                                                 \
+    KIND(auxiliary_loss)
 
-extern const struct nn_operator nn_op_lstm;
-extern const struct nn_operator nn_op_convolution;
-extern const struct nn_operator nn_op_convolution_relu;
-extern const struct nn_operator nn_op_convolution_batch_norm;
-extern const struct nn_operator nn_op_convolution_batch_norm_relu;
-extern const struct nn_operator nn_op_transposed_convolution;
-extern const struct nn_operator nn_op_batch_norm;
-extern const struct nn_operator nn_op_local_response_norm;
-extern const struct nn_operator nn_op_batch_norm_relu;
-extern const struct nn_operator nn_op_relu;
-extern const struct nn_operator nn_op_clipped_relu;
-extern const struct nn_activation_operator nn_op_leaky_relu;
-extern const struct nn_activation_operator nn_op_elu;
-extern const struct nn_activation_operator nn_op_gelu;
-extern const struct nn_activation_operator nn_op_silu;
-extern const struct nn_activation_operator nn_op_tanh;
-extern const struct nn_activation_operator nn_op_sigmoid;
-extern const struct nn_activation_operator nn_op_absolute;
-extern const struct nn_operator nn_op_soft_threshold;
-extern const struct nn_operator nn_op_max_pool;
-extern const struct nn_operator nn_op_average_pool;
-extern const struct nn_operator nn_op_adaptive_average_pool;
-extern const struct nn_operator nn_op_global_average_pool;
-extern const struct nn_operator nn_op_channel_mean;
-extern const struct nn_operator nn_op_flatten;
-extern const struct nn_operator nn_op_fully_connected;
-extern const struct nn_operator nn_op_fully_connected_relu;
-extern const struct nn_operator nn_op_dropout;
-extern const struct nn_operator nn_op_concatenation;
-extern const struct nn_operator nn_op_channel_padding;
-extern const struct nn_operator nn_op_spatial_padding;
-extern const struct nn_operator nn_op_cropping;
-extern const struct nn_operator nn_op_addition;
-extern const struct nn_operator nn_op_multiplication;
-extern const struct nn_operator nn_op_addition_relu;
-extern const struct nn_operator nn_op_softmax;
+/* Operators that replace a chain of layers, nn_op_x; longer chains first. */
+#define NN_CHAINS(CHAIN)                                                                           \
+    CHAIN(convolution_batch_norm_relu)                                                             \
+    CHAIN(convolution_batch_norm)                                                                  \
+    CHAIN(convolution_relu)                                                                        \
+    CHAIN(batch_norm_relu)                                                                         \
+    CHAIN(fully_connected_relu)                                                                    \
+    CHAIN(addition_relu)
+
+/* NOLINTBEGIN(bugprone-macro-parentheses): declarations */
+#define NN_DECLARE_KIND(x) extern const struct nn_layer_kind nn_kind_##x;
+#define NN_DECLARE_LAYER(x)                                                                        \
+    NN_DECLARE_KIND(x)                                                                             \
+    NN_DECLARE_OPERATOR(x)
+#define NN_DECLARE_ACTIVATION(x)                                                                   \
+    NN_DECLARE_KIND(x)                                                                             \
+    extern const struct nn_activation_operator nn_op_##x;
+#define NN_DECLARE_OPERATOR(x) extern const struct nn_operator nn_op_##x;
+NN_LAYERS(NN_DECLARE_KIND, NN_DECLARE_LAYER, NN_DECLARE_ACTIVATION)
+NN_CHAINS(NN_DECLARE_OPERATOR)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif
