@@ -2,7 +2,7 @@
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
 # usage: run.sh [ROW...]    rows: 1 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM;
 #                           3.5, 3.8s of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration;
-#                           4.4, 4.5 of the page in a browser; 4.6 of backup, restore and docker/; 5.1, 5.2 of the catalogue
+#                           4.4, 4.5 of the page in a browser; 4.6 of backup, restore and docker/; 5.1, 5.2, 5.6 of the catalogue
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
@@ -53,11 +53,18 @@ row() {
     3.6) make -s "build/release/$lstm" && $py tests/accept/peer_lstm.py "build/release/$lstm" speed ;;
     3.7) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_lstm.py "build/f64/$lstm" double ;;
     3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
-    5.1) # gradients in double: in float one value rounded to the other side of a ReLU moves them by more than any bound
+    5.1) # gradients in double: in float one value rounded to the other side of a ReLU moves them by more than any bound;
+        # without ReLUs (smooth) float agrees too
         make -s "$images" && make -s MODE=f64 build/f64/tests/accept/image_driver &&
         $py tests/accept/peer_image_networks.py "$images" random --networks resnet18,resnet50,googlenet,inception_v3 &&
         $py tests/accept/peer_image_networks.py build/f64/tests/accept/image_driver learn --double --batch 3 --steps 5 \
-            --networks resnet18,resnet50,googlenet,inception_v3 ;;
+            --networks resnet18,resnet50,googlenet,inception_v3 &&
+        $py tests/accept/peer_image_steps.py "$images" smooth --size 96 --batch 16 --networks resnet18,resnet50 ;;
+    5.6) make -s "$images" && make -s MODE=f64 build/f64/tests/accept/image_driver &&
+        $py tests/accept/peer_image_steps.py build/f64/tests/accept/image_driver steps --double --batch 4 --steps 5 \
+            --networks googlenet,inception_v3 &&
+        $py tests/accept/peer_image_steps.py "$images" steps --batch 16 --steps 5 --networks googlenet,inception_v3 &&
+        $py tests/accept/image_sweep.py ;;
     5.2) make -s MODE=f64 build/f64/tests/accept/image_driver && $py tests/accept/peer_shrinkage.py build/f64/tests/accept/image_driver ;;
     3.11) # needs Debian's libonnx-testdata
         make -s build/release/tests/numeric/test_onnx_cases build/release/tests/numeric/test_onnx_lstm && [ -d /usr/share/libonnx-testdata/data ] &&
