@@ -96,19 +96,33 @@ static bool shape_fits(const struct nn_parameter_shape *wanted, const struct nn_
            memcmp(wanted->shape, found->shape, found->rank * sizeof *found->shape) == 0;
 }
 
+static bool is_wanted(const struct nn_match *match, const char *name)
+{
+    for (size_t i = 0; i < match->n_wanted; i++) {
+        if (strcmp(match->wanted[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* PyTorch's LSTM has two biases that are only ever added; ours has their sum, under the name of the
- * first. SIZE_MAX: the parameter is no such bias, or the file has no second one of its shape. */
+ * first (a GRU has both). SIZE_MAX: the parameter is no such bias, or the file has no second one of
+ * its shape. */
 static size_t find_second_bias(const struct nn_match *match,
                                const struct nn_parameter_shape *wanted)
 {
-    static const char FIRST[] = "bias_ih_l0", SECOND[] = "bias_hh_l0";
     char name[160];
-    size_t length = strlen(wanted->name), tail = sizeof FIRST - 1;
-    if (length < tail || length >= sizeof name ||
-        strcmp(wanted->name + length - tail, FIRST) != 0) {
+    const char *suffix = strrchr(wanted->name, '.');
+    if (!suffix || strlen(wanted->name) >= sizeof name ||
+        (strcmp(suffix, ".bias_ih_l0") != 0 && strcmp(suffix, ".bias_ih_l0_reverse") != 0)) {
         return SIZE_MAX;
     }
-    (void)snprintf(name, sizeof name, "%.*s%s", (int)(length - tail), wanted->name, SECOND);
+    (void)snprintf(name, sizeof name, "%.*s.bias_hh_%s", (int)(suffix - wanted->name), wanted->name,
+                   suffix + sizeof ".bias_ih_" - 1);
+    if (is_wanted(match, name)) {
+        return SIZE_MAX;
+    }
     size_t at = find(match, match->prefix, name);
     return at != SIZE_MAX && shape_fits(wanted, match->tensors[at]) ? at : SIZE_MAX;
 }

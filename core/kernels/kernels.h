@@ -18,10 +18,10 @@
 #include "core/kernels/exec.h"
 #include "core/kernels/framing.h"
 #include "core/kernels/lrn.h"
-#include "core/kernels/lstm.h"
 #include "core/kernels/matrix.h"
 #include "core/kernels/pointwise.h"
 #include "core/kernels/pooling.h"
+#include "core/kernels/recurrence.h"
 #include "core/kernels/softmax.h"
 #include "core/kernels/update.h"
 

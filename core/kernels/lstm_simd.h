@@ -57,7 +57,7 @@ ALWAYS_INLINE void lstm_store(float *p, vf x, const size_t n)
     }
 }
 
-ALWAYS_INLINE void lstm_units(const struct nn_lstm_args *s, size_t r, size_t u, const size_t n)
+ALWAYS_INLINE void lstm_units(const struct nn_cell_args *s, size_t r, size_t u, const size_t n)
 {
     float *gates = s->gates + r * s->ldg + u;
     vf i = vf_sigmoid(lstm_load(gates, n));
@@ -65,8 +65,8 @@ ALWAYS_INLINE void lstm_units(const struct nn_lstm_args *s, size_t r, size_t u, 
     vf g = vf_tanh(lstm_load(gates + 2 * s->stride, n));
     vf o = vf_sigmoid(lstm_load(gates + 3 * s->stride, n));
     vf c = vf_mul(i, g);
-    if (s->c_before) {
-        c = vf_fma(f, lstm_load(s->c_before + r * s->ldc + u, n), c);
+    if (s->before) {
+        c = vf_fma(f, lstm_load(s->before + r * s->ldb + u, n), c);
     }
     lstm_store(gates, i, n);
     lstm_store(gates + s->stride, f, n);
@@ -76,7 +76,7 @@ ALWAYS_INLINE void lstm_units(const struct nn_lstm_args *s, size_t r, size_t u, 
     lstm_store(s->h + r * s->ldh + u, vf_mul(o, vf_tanh(c)), n);
 }
 
-static void row_lstm(const struct nn_lstm_args *s)
+static void row_lstm(const struct nn_cell_args *s)
 {
     for (size_t r = 0; r < s->rows; r++) {
         size_t u = 0;
@@ -100,7 +100,7 @@ ALWAYS_INLINE vf tanh_slope(vf x)
     return vf_sub(vf_all(1), vf_mul(x, x));
 }
 
-ALWAYS_INLINE void lstm_gradient_units(const struct nn_lstm_gradient_args *s, size_t r, size_t u,
+ALWAYS_INLINE void lstm_gradient_units(const struct nn_cell_gradient_args *s, size_t r, size_t u,
                                        const size_t n)
 {
     float *gates = s->gates + r * s->ldg + u, *d_c = s->d_c + r * s->ldd + u;
@@ -112,8 +112,8 @@ ALWAYS_INLINE void lstm_gradient_units(const struct nn_lstm_gradient_args *s, si
     if (s->d_y) {
         d = vf_add(d, lstm_load(s->d_y + r * s->ldd_y + u, n));
     }
-    if (s->c_before) {
-        before = lstm_load(s->c_before + r * s->ldc + u, n);
+    if (s->before) {
+        before = lstm_load(s->before + r * s->ldb + u, n);
     }
     vf e = vf_fma(vf_mul(d, o), tanh_slope(t), lstm_load(d_c, n));
     lstm_store(gates, vf_mul(vf_mul(e, g), sigmoid_slope(i)), n);
@@ -123,7 +123,7 @@ ALWAYS_INLINE void lstm_gradient_units(const struct nn_lstm_gradient_args *s, si
     lstm_store(d_c, vf_mul(e, f), n);
 }
 
-static void row_lstm_gradient(const struct nn_lstm_gradient_args *s)
+static void row_lstm_gradient(const struct nn_cell_gradient_args *s)
 {
     for (size_t r = 0; r < s->rows; r++) {
         size_t u = 0;

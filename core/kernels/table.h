@@ -9,7 +9,7 @@
 
 #include "core/kernels/exec.h"
 #include "core/kernels/table_images.h"
-#include "core/kernels/table_lstm.h"
+#include "core/kernels/table_recurrence.h"
 
 #ifdef NN_REAL_DOUBLE
 #define NN_SQRT(x) sqrt(x)
@@ -68,8 +68,10 @@
     X(softmax, nn_map_args)                                                                        \
     X(softmax_gradient, nn_map_args)                                                               \
     X(cross_entropy, nn_cross_entropy_args)                                                        \
-    X(lstm, nn_lstm_args)                                                                          \
-    X(lstm_gradient, nn_lstm_gradient_args)                                                        \
+    X(lstm, nn_cell_args)                                                                          \
+    X(lstm_gradient, nn_cell_gradient_args)                                                        \
+    X(gru, nn_cell_args)                                                                           \
+    X(gru_gradient, nn_cell_gradient_args)                                                         \
     X(fill, nn_vector_args)                                                                        \
     X(scale, nn_vector_args)                                                                       \
     X(clamp, nn_vector_args)                                                                       \

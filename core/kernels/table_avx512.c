@@ -15,6 +15,7 @@
 #include "core/kernels/conv_simd.h"
 #include "core/kernels/depthwise_simd.h"
 #include "core/kernels/lstm_simd.h"
+#include "core/kernels/gru_simd.h"
 #include "core/kernels/activation_simd.h"
 #include "core/kernels/broadcast_simd.h"
 #include "core/kernels/norm_simd.h"

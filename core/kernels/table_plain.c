@@ -10,6 +10,7 @@
 
 /* clang-format off */
 #include "core/kernels/lstm_plain.h"
+#include "core/kernels/gru_plain.h"
 #include "core/kernels/broadcast_simd.h"
 #include "core/kernels/lrn_simd.h"
 #include "core/kernels/pointwise_simd.h"

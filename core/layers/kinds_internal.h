@@ -21,6 +21,7 @@ struct nn_activation_operator {
     KIND(image_input)                                                                              \
     KIND(sequence_input)                                                                           \
     LAYER(lstm)                                                                                    \
+    LAYER(gru)                                                                                     \
     LAYER(convolution)                                                                             \
     LAYER(transposed_convolution)                                                                  \
     LAYER(batch_norm)                                                                              \

@@ -21,7 +21,7 @@
 #include "core/tensor/tensor.h"
 
 #define NN_LAYER_NAME_MAX       64
-#define NN_LAYER_PARAMETERS_MAX 4
+#define NN_LAYER_PARAMETERS_MAX 8
 #define NN_LAYER_INPUTS_MAX     64
 #define NN_LAYER_SIDE_MAX       ((size_t)1 << 20) /* of any option that is a size */
 #define NN_LAYER_COUNT_MAX      ((size_t)1 << 40) /* numbers in a parameter or a sample */

@@ -11,6 +11,7 @@
 /* clang-format off */
 /* One row a file of templates/, in order of its name; a test compares the two. */
 static const char *const NAMES[] = {
+    "bilstm",
     "convnet_1d",
     "convnet_2d",
     "drsn_cs_1d",
@@ -20,6 +21,7 @@ static const char *const NAMES[] = {
     "efficientnet_lite0",
     "googlenet",
     "googlenet_lrn",
+    "gru",
     "inception_v3",
     "lstm_classification",
     "lstm_regression",

@@ -298,16 +298,17 @@ static const char *sequence_fault(const struct nn_node *node, const struct nn_la
     enum nn_on_sequences on_sequences = node->layer.kind->on_sequences;
     for (size_t k = 1; k < node->n_inputs; k++) {
         if (in[k].sequence != in[0].sequence) {
-            *out_mend = "let the lstm layers before it give their outputs alike";
+            *out_mend = "let the lstm or gru layers before it give their outputs alike";
             return "some of its inputs are sequences and some are not";
         }
     }
     if (node->n_inputs > 0 && in[0].sequence && on_sequences == NN_SEQUENCES_REFUSED) {
-        *out_mend = "put an lstm with the output \"last\" before it, or remove it";
+        *out_mend = "put an lstm or gru with the output \"last\" before it, or remove it";
         return "a layer of this kind cannot take a sequence";
     }
     if (node->n_inputs > 0 && !in[0].sequence && on_sequences == NN_SEQUENCES_WHOLE) {
-        *out_mend = "begin with a sequence_input, and let an lstm before it give \"sequence\"";
+        *out_mend =
+            "begin with a sequence_input, and let an lstm or gru before it give \"sequence\"";
         return "a layer of this kind takes sequences only";
     }
     return NULL;
@@ -389,7 +390,7 @@ static void check_scores(const struct nn_description *graph, const struct nn_net
         return;
     }
     if (plans[graph->output].sequence) {
-        nn_issue(issues, node->layer.name, pointer, "give the last lstm the output \"last\"",
+        nn_issue(issues, node->layer.name, pointer, "give the last lstm or gru the output \"last\"",
                  "the network gives scores for each step, not for each sequence");
     } else if (out.height != 1 || out.width != 1) {
         nn_issue(issues, node->layer.name, pointer,

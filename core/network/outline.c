@@ -12,7 +12,8 @@ static bool has_weights(const struct nn_node *node)
 {
     return strcmp(node->layer.kind->name, "convolution") == 0 ||
            strcmp(node->layer.kind->name, "fully_connected") == 0 ||
-           strcmp(node->layer.kind->name, "lstm") == 0;
+           strcmp(node->layer.kind->name, "lstm") == 0 ||
+           strcmp(node->layer.kind->name, "gru") == 0;
 }
 
 const char *nn_description_head(const struct nn_description *description)

@@ -11,8 +11,8 @@
 
 struct nn_description;
 
-/* The head: the last layer with weights (convolution, fully_connected, lstm) before the output,
- * which gives a number for each class. Borrowed; NULL when there is none. */
+/* The head: the last layer with weights (convolution, fully_connected, lstm, gru) before the
+ * output, which gives a number for each class. Borrowed; NULL when there is none. */
 const char *nn_description_head(const struct nn_description *description);
 
 /* The layers, in the order of the description; borrowed, NULL past the end. */

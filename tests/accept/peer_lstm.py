@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""LSTM networks beside PyTorch, from the same weights, on the same sequences in the same order.
+"""Recurrent networks beside PyTorch, from the same weights, on the same sequences in the same order.
 
-usage: peer_lstm.py DRIVER double|speed [--pairs N] [--depths 1,2,3] [--orders mixed,sorted]
+usage: peer_lstm.py DRIVER double|speed [--cells lstm] [--pairs N] [--depths 1,2,3] [--orders mixed,sorted]
 
 double  outputs, all gradients of the first batch and 50 training steps, in double, without dropout,
-        for depths 1 to 3, every step and the last step predicted; a JSON line each (row 3.7).
+        for depths 1 to 3, every step and the last step predicted; a JSON line each: row 3.7 of
+        lstm, row 5.rnn of the other cells: gru, bilstm, bigru (of the last two the last states are
+        the forward one's of the last step beside the backward one's of the first, as in h_n).
         DRIVER is tests/accept/lstm_driver built in MODE=f64.
 speed   CPU seconds of a training epoch, one thread, interleaved pairs; a JSON line a depth (row
-        3.6). DRIVER is the release build.
+        3.6 of lstm; of the other cells for the record). DRIVER is the release build.
 
 The sequences are as many and as long as those of FD001 (100 of 128 to 362 steps, 206 on average)
 with 17 features of noise. Speed: LSTM of 200 units (times depth), fully connected 50, dropout 0.5,
@@ -32,6 +34,7 @@ import time
 from peer import environment, report
 
 WANTED = {1: 2.2, 2: 2.5, 3: 2.5}
+GRU, BOTH_WAYS = ("gru", "bigru"), ("bilstm", "bigru")
 FEATURES, BATCH = 17, 20
 
 
@@ -78,24 +81,34 @@ class Data:
         return out
 
 
-def make_model(features, responses, units, depth, hidden, dropout, last, dtype):
-    """The network of the service: orthogonal recurrent weights, forget bias 1, one bias an LSTM."""
+def make_model(cell, features, responses, units, depth, hidden, dropout, last, dtype):
+    """The network of the service: orthogonal recurrent weights; an LSTM has forget bias 1 and one
+    bias. Both biases of a GRU begin as numbers of chance, so that neither is mistaken for the
+    other."""
+    both = cell in BOTH_WAYS
 
     class Stack(torch.nn.Module):
-        """LSTM layers, a fully connected one, dropout, a fully connected one."""
+        """Recurrent layers, a fully connected one, dropout, a fully connected one."""
 
         def __init__(self):
             super().__init__()
-            self.lstm = torch.nn.LSTM(features, units, num_layers=depth)
-            self.fc1 = torch.nn.Linear(units, hidden)
+            kind = torch.nn.GRU if cell in GRU else torch.nn.LSTM
+            self.lstm = kind(features, units, num_layers=depth, bidirectional=both)
+            self.fc1 = torch.nn.Linear((1 + both) * units, hidden)
             self.dropout = torch.nn.Dropout(dropout)
             self.fc = torch.nn.Linear(hidden, responses)
 
         def forward(self, x, lengths):
             """Predictions of every step, or of each sequence's last."""
-            h, _ = self.lstm(x)
-            if last:
-                h = h[torch.tensor(lengths) - 1, torch.arange(len(lengths))]
+            if both:  # padding would come first
+                packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths, enforce_sorted=False)
+                h, end = self.lstm(packed)
+                end = end if cell in GRU else end[0]
+                h = torch.cat([end[-2], end[-1]], 1) if last else torch.nn.utils.rnn.pad_packed_sequence(h)[0]
+            else:
+                h, _ = self.lstm(x)
+                if last:
+                    h = h[torch.tensor(lengths) - 1, torch.arange(len(lengths))]
             return self.fc(self.dropout(self.fc1(h)))
 
     torch.manual_seed(3)
@@ -105,6 +118,8 @@ def make_model(features, responses, units, depth, hidden, dropout, last, dtype):
             torch.nn.init.xavier_uniform_(value)
         elif name.startswith("weight_hh"):
             torch.nn.init.orthogonal_(value)
+        elif cell in GRU:
+            torch.nn.init.uniform_(value, -0.3, 0.3)
         else:
             torch.nn.init.zeros_(value)
             if name.startswith("bias_ih"):
@@ -127,9 +142,16 @@ def write_weights(path, model):
             file.write(value.detach().to(torch.float64).contiguous().numpy().tobytes())
 
 
-def description(units, depth, hidden, dropout, last):
+def description(cell, units, depth, hidden, dropout, last):
     """The same network for the driver."""
-    return {"name": "lstm_regression", "units": units, "depth": depth, "hidden": [hidden],
+    if cell == "bigru":
+        layers = [{"name": "gru%d" % (i + 1), "kind": "gru", "direction": "bidirectional", "units": units,
+                   "output": "last" if last and i + 1 == depth else "sequence"} for i in range(depth)]
+        return {"layers": [{"name": "input", "kind": "sequence_input", "normalisation": "none"}, *layers,
+                           {"name": "fc1", "kind": "fully_connected", "outputs": hidden},
+                           {"name": "dropout", "kind": "dropout", "rate": dropout},
+                           {"name": "fc", "kind": "fully_connected"}]}
+    return {"name": "lstm_regression" if cell == "lstm" else cell, "units": units, "depth": depth, "hidden": [hidden],
             "dropout": dropout, "output": "last" if last else "sequence", "normalisation": "none"}
 
 
@@ -183,16 +205,16 @@ def peer_steps(model, batches, epochs, last):
     return first, losses, [value.detach().reshape(-1) for value in trainable(model)]
 
 
-def double_line(driver, directory, depth, last):
-    """The line of row 3.7 for one network: sequences of 1 to 40 steps, batches of 8, the last
+def double_line(driver, directory, cell, depth, last):
+    """The line of row 3.7 or 5.rnn for one network: sequences of 1 to 40 steps, batches of 8, the last
     batch a single sequence."""
     lengths = [12, 1, 40, 7, 7, 23, 31, 2, 19, 40, 5, 28, 1, 3, 16, 9, 33]
     data = Data(lengths, 5, 2, torch.float64, os.path.join(directory, "data"))
-    model = make_model(5, 2, 24, depth, 10, 0.0, last, torch.float64)
+    model = make_model(cell, 5, 2, 24, depth, 10, 0.0, last, torch.float64)
     weights, result = os.path.join(directory, "weights"), os.path.join(directory, "result")
     write_weights(weights, model)
     epochs = 17  # of three batches: 51 steps
-    ours = call(driver, {"network": description(24, depth, 10, 0, last), "features": 5,
+    ours = call(driver, {"network": description(cell, 24, depth, 10, 0, last), "features": 5,
                          "responses": 2, "data": data.path, "weights": weights, "epochs": epochs,
                          "batch_size": 8, "threads": 1, "result": result,
                          "training": {"solver": "adam", "learning_rate": 0.01, "l2": 0}})
@@ -205,7 +227,7 @@ def double_line(driver, directory, depth, last):
                "losses": max(abs(a - b) / b for a, b in zip(ours["losses"], losses)),
                "parameters_after": max(distance(a, b)
                                        for a, b in zip(found[1 + count:], after))}
-    return {"row": 3.7, "depth": depth, "predicts": "last step" if last else "every step",
+    return {"row": 3.7 if cell == "lstm" else "5.rnn", "cell": cell, "depth": depth, "predicts": "last step" if last else "every step",
             "steps": len(losses), **figures, "ok": max(figures.values()) <= 1e-9}
 
 
@@ -224,17 +246,17 @@ def peer_epoch(model, solver, batches):
     return time.process_time() - began
 
 
-def speed_line(driver, directory, depth, pairs, order):
+def speed_line(driver, directory, cell, depth, pairs, order):
     """The line of row 3.6 for one depth: the second epochs of both sides, A B A B."""
     lengths = fd001_lengths()
     lengths = sorted(lengths, reverse=True) if order == "sorted" else lengths
     data = Data(lengths, FEATURES, 1, torch.float32, os.path.join(directory, "data"))
-    model = make_model(FEATURES, 1, 200, depth, 50, 0.5, False, torch.float32)
+    model = make_model(cell, FEATURES, 1, 200, depth, 50, 0.5, False, torch.float32)
     solver = torch.optim.Adam(trainable(model), lr=0.01, eps=1e-8)
     weights = os.path.join(directory, "weights")
     write_weights(weights, model)
     batches = data.batches(BATCH)
-    spec = {"network": description(200, depth, 50, 0.5, False), "features": FEATURES,
+    spec = {"network": description(cell, 200, depth, 50, 0.5, False), "features": FEATURES,
             "responses": 1, "data": data.path, "weights": weights, "epochs": 2,
             "batch_size": BATCH, "threads": 1,
             "training": {"solver": "adam", "learning_rate": 0.01, "l2": 0,
@@ -245,9 +267,9 @@ def speed_line(driver, directory, depth, pairs, order):
         ours.append(call(driver, spec)["cpu_seconds"][1])
         peer.append(peer_epoch(model, solver, batches))
     ratios = [b / a for a, b in zip(ours, peer)]
-    wanted = WANTED[depth] if order == "mixed" else None
+    wanted = WANTED[depth] if order == "mixed" and cell == "lstm" else None
     padded = sum(x.shape[0] * x.shape[1] for x, _, _, _ in batches) / sum(lengths)
-    return {"row": 3.6, "depth": depth, "order": order, "padded_to": padded, "cpu_seconds": ours,
+    return {"row": 3.6 if cell == "lstm" else "5.rnn", "cell": cell, "depth": depth, "order": order, "padded_to": padded, "cpu_seconds": ours,
             "cpu_seconds_peer": peer, "ratios": ratios, "median": statistics.median(ratios),
             "worst": min(ratios), "wanted": wanted,
             "ok": wanted is None or statistics.median(ratios) >= wanted}
@@ -258,6 +280,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("driver")
     parser.add_argument("what", choices=["double", "speed"])
+    parser.add_argument("--cells", default="lstm")
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--depths", default="1,2,3")
     parser.add_argument("--orders", default="mixed,sorted")
@@ -266,12 +289,13 @@ def main():
     torch.set_flush_denormal(True)
     with tempfile.TemporaryDirectory(prefix="assay-peer-") as directory:
         depths = [int(d) for d in options.depths.split(",")]
+        cells = options.cells.split(",")
         if options.what == "speed":
-            lines = (speed_line(options.driver, directory, depth, options.pairs, order)
-                     for depth in depths for order in options.orders.split(","))
+            lines = (speed_line(options.driver, directory, cell, depth, options.pairs, order)
+                     for cell in cells for depth in depths for order in options.orders.split(","))
         else:
-            lines = (double_line(options.driver, directory, depth, last)
-                     for depth in depths for last in (False, True))
+            lines = (double_line(options.driver, directory, cell, depth, last)
+                     for cell in cells for depth in depths for last in (False, True))
         return report(lines)
 
 

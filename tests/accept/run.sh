@@ -2,7 +2,7 @@
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
 # usage: run.sh [ROW...]    rows: 1 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM;
 #                           3.5, 3.8s of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration;
-#                           4.4, 4.5 of the page in a browser; 4.6 of backup, restore and docker/; 5.1, 5.2, 5.6 of the catalogue
+#                           4.4, 4.5 of the page in a browser; 4.6 of backup, restore and docker/; 5.1, 5.2, 5.6 of the catalogue, 5.rnn of recurrent layers
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
@@ -52,6 +52,8 @@ row() {
     4.5) $py tests/accept/page.py ;;
     3.6) make -s "build/release/$lstm" && $py tests/accept/peer_lstm.py "build/release/$lstm" speed ;;
     3.7) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_lstm.py "build/f64/$lstm" double ;;
+    5.rnn) make -s MODE=f64 "build/f64/$lstm" &&
+        $py tests/accept/peer_lstm.py "build/f64/$lstm" double --cells gru,bilstm,bigru ;;
     3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
     5.1) # gradients in double: in float one value rounded to the other side of a ReLU moves them by more than any bound;
         # without ReLUs (smooth) float agrees too
@@ -67,9 +69,9 @@ row() {
         $py tests/accept/image_sweep.py ;;
     5.2) make -s MODE=f64 build/f64/tests/accept/image_driver && $py tests/accept/peer_shrinkage.py build/f64/tests/accept/image_driver ;;
     3.11) # needs Debian's libonnx-testdata
-        make -s build/release/tests/numeric/test_onnx_cases build/release/tests/numeric/test_onnx_lstm && [ -d /usr/share/libonnx-testdata/data ] &&
+        make -s build/release/tests/numeric/test_onnx_cases build/release/tests/numeric/test_onnx_recurrent && [ -d /usr/share/libonnx-testdata/data ] &&
             counted 3.11 "cases of ONNX" build/release/tests/numeric/test_onnx_cases &&
-            counted 3.11 "cases of ONNX for LSTM" build/release/tests/numeric/test_onnx_lstm ;;
+            counted 3.11 "cases of ONNX for LSTM and GRU" build/release/tests/numeric/test_onnx_recurrent ;;
     4.6) # needs root and debootstrap
         local image
         image=$(mktemp -d "${TMPDIR:-/tmp}/assay-machine.XXXXXX") && chmod 755 "$image"

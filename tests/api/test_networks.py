@@ -71,6 +71,24 @@ def test_sizes_of_sequences_can_be_given(daemon):
     assert longer["totals"]["training_bytes"] > numbers["totals"]["training_bytes"]
 
 
+def test_recurrent_networks_of_either_task(daemon):
+    """Counted by hand: 3 gates with two biases of a GRU; 4 gates with one, both ways, of a bilstm."""
+    small = {"units": 10, "hidden": []}
+    gru, both = 3 * 10 * (3 + 10 + 2), 2 * 4 * 10 * (3 + 10 + 1)
+    for name, learnables, width in (("gru", gru, 10), ("bilstm", both, 20)):
+        numbers = analyze(daemon, network={"name": name, **small}, sequence={"features": 3, "targets": 1})
+        assert numbers["valid"] and numbers["totals"]["learnables"] == learnables + width + 1
+        classes = analyze(daemon, network={"name": name, "task": "classification", **small},
+                          sequence={"features": 3}, classes=4)
+        assert classes["valid"] and classes["totals"]["learnables"] == learnables + (width + 1) * 4
+        assert classes["layers"][-1]["kind"] == "softmax" and numbers["layers"][-1]["kind"] == "fully_connected"
+    bad = analyze(daemon, network={"layers": [{"name": "in", "kind": "sequence_input"},
+                                              {"name": "g", "kind": "gru", "units": 4, "direction": "backward"},
+                                              {"name": "fc", "kind": "fully_connected"}]},
+                  sequence={"features": 3, "targets": 1})
+    assert not bad["valid"] and "/direction" in bad["issues"][0]["pointer"]
+
+
 def test_without_a_data_set_sizes_are_unknown(daemon):
     report = analyze(daemon, network={"name": "simple_cnn"})
     assert report["valid"]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes tests/golden/sequences.json: small LSTM networks as PyTorch computes them, in double, each
+"""Writes tests/golden/sequences.json: small recurrent networks as PyTorch computes them, in double, each
 sequence by itself: outputs, half mean squared error, gradients.
 
 usage: make_sequences.py > tests/golden/sequences.json
@@ -18,11 +18,23 @@ def numbers(tensor):
     return [float("%.12g" % v) for v in tensor.detach().reshape(-1).tolist()]
 
 
-def case(name, features, units, responses, lengths, last):
-    """A network of len(units) LSTM layers and a fully connected one."""
-    sizes = [features] + units
-    layers = [nn.LSTM(sizes[i], sizes[i + 1]) for i in range(len(units))]
-    fc = nn.Linear(units[-1], responses)
+def parts_of(module, kind):
+    """{name here: the tensors that it is the sum of}: an LSTM's two biases are one here."""
+    parts = {}
+    for way in ("", "_reverse")[:1 + module.bidirectional]:
+        get = lambda name: getattr(module, name + "_l0" + way)  # noqa: E731, B023
+        biases = {"bias_ih": ["bias_ih", "bias_hh"]} if kind == "lstm" else {"bias_ih": ["bias_ih"], "bias_hh": ["bias_hh"]}
+        for key, names in {"weight_ih": ["weight_ih"], "weight_hh": ["weight_hh"], **biases}.items():
+            parts[key + "_l0" + way] = [get(name) for name in names]
+    return parts
+
+
+def case(name, features, units, responses, lengths, last, kind="lstm", both=False):
+    """A network of len(units) recurrent layers and a fully connected one."""
+    sizes = [features] + [n * (2 if both else 1) for n in units]
+    module = {"lstm": nn.LSTM, "gru": nn.GRU}[kind]
+    layers = [module(sizes[i], n, bidirectional=both) for i, n in enumerate(units)]
+    fc = nn.Linear(sizes[-1], responses)
     for module in layers + [fc]:
         for parameter in module.parameters():
             nn.init.uniform_(parameter, -0.7, 0.8)
@@ -32,26 +44,25 @@ def case(name, features, units, responses, lengths, last):
     for one, target in zip(x, y):
         h = one
         for layer in layers:
-            h, _ = layer(h)
-        outputs.append(fc(h[-1:] if last else h))
+            h, end = layer(h)
+            end = end if kind == "gru" else end[0]
+        outputs.append(fc(end.reshape(1, -1) if last else h))
         loss = loss + ((outputs[-1] - target) ** 2).sum() / (2 * len(target)) / len(x)
     loss.backward()
     parameters, gradients = {}, {}
     for i, layer in enumerate(layers):
-        key = "l%d." % (i + 1)
-        for part in ("weight_ih_l0", "weight_hh_l0"):
-            parameters[key + part] = numbers(getattr(layer, part))
-            gradients[key + part] = numbers(getattr(layer, part).grad)
-        parameters[key + "bias_ih_l0"] = numbers(layer.bias_ih_l0 + layer.bias_hh_l0)
-        gradients[key + "bias_ih_l0"] = numbers(layer.bias_ih_l0.grad)
+        for part, tensors in parts_of(layer, kind).items():
+            parameters["l%d.%s" % (i + 1, part)] = numbers(sum(tensors))
+            gradients["l%d.%s" % (i + 1, part)] = numbers(tensors[0].grad)
     for part in ("weight", "bias"):
         parameters["fc." + part] = numbers(getattr(fc, part))
         gradients["fc." + part] = numbers(getattr(fc, part).grad)
     description = [{"name": "in", "kind": "sequence_input", "normalisation": "none"}]
     for i, n in enumerate(units):
         ends = last and i + 1 == len(units)
-        description.append({"name": "l%d" % (i + 1), "kind": "lstm", "units": n,
-                            "output": "last" if ends else "sequence"})
+        description.append({"name": "l%d" % (i + 1), "kind": kind, "units": n,
+                            "output": "last" if ends else "sequence",
+                            **({"direction": "bidirectional"} if both else {})})
     description.append({"name": "fc", "kind": "fully_connected"})
     return {"name": name, "description": {"layers": description}, "features": features,
             "responses": responses, "parameters": parameters, "gradients": gradients,
@@ -68,6 +79,14 @@ def main():
         case("two layers", 3, [4, 17], 1, [5, 2], False),
         case("three layers, last step", 1, [2, 3, 2], 3, [3, 9], True),
         case("one step", 4, [3], 1, [1], False),
+        case("gru, every step", 3, [5], 2, [4, 1, 6, 4], False, "gru"),
+        case("gru, last step", 2, [3], 1, [2, 7, 1], True, "gru"),
+        case("two gru", 3, [4, 17], 1, [5, 2], False, "gru"),
+        case("both ways, every step", 3, [5], 2, [4, 1, 6, 4], False, both=True),
+        case("both ways, last", 2, [3], 1, [2, 7, 1], True, both=True),
+        case("two both ways, last", 3, [4, 5], 2, [5, 2, 9], True, both=True),
+        case("gru both ways, every step", 2, [4, 3], 2, [3, 1, 6], False, "gru", both=True),
+        case("gru both ways, last", 2, [3], 1, [2, 7, 1], True, "gru", both=True),
     ]))
 
 

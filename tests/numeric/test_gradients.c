@@ -291,6 +291,9 @@ static const struct fault FAULTS[] = {
     {"a tensor used by a concatenation and beside it", "relu", backward_writes},
     {"lstm", "lstm", backward_too_large},
     {"lstm beside lstm", "lstm", backward_writes},
+    {"gru", "gru", backward_too_large},
+    {"gru beside gru", "gru", backward_writes},
+    {"lstm both ways", "lstm", backward_too_large},
 };
 
 static void wrong_backward_passes_are_caught(void **state)

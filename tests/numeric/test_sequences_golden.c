@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small LSTM networks against what PyTorch computed for them, sequence by sequence
+ * Small recurrent networks against what PyTorch computed for them, sequence by sequence
  * (tests/golden/make_sequences.py): outputs in both modes, half mean squared error, gradients.
  */
 #include "tests/support/cmocka_all.h"
@@ -151,7 +151,7 @@ static void run_case(const json_t *c, enum nn_operators operators)
 static void networks_compute_what_pytorch_computes(void **state)
 {
     (void)state;
-    golden_each("tests/golden/sequences.json", 5, run_case);
+    golden_each("tests/golden/sequences.json", 13, run_case);
 }
 
 int main(void)

@@ -71,13 +71,20 @@ double ref_cross_entropy(double *d_logits, double *probabilities, const nn_real 
 /* ---- ref_lstm.c ---- */
 
 /* gates [rows, 4 units] activated, c and h [rows, units]; all written. */
-void ref_lstm_forward(const struct nn_lstm *l, double *gates, double *c, double *h);
-/* Added to; as shaped in nn_lstm. d_y [rows, units]. */
-struct ref_lstm_gradient {
-    double *d_x, *d_w_ih, *d_w_hh, *d_bias;
+void ref_lstm_forward(const struct nn_recurrence *l, double *gates, double *c, double *h);
+/* Added to; as shaped in nn_recurrence. d_y [rows, units]. d_bias_hh: of a GRU. */
+struct ref_recurrence_gradient {
+    double *d_x, *d_w_ih, *d_w_hh, *d_bias, *d_bias_hh;
 };
-void ref_lstm_backward(const struct nn_lstm *l, const double *gates, const double *c,
-                       const double *h, const double *d_y, struct ref_lstm_gradient *out);
+void ref_lstm_backward(const struct nn_recurrence *l, const double *gates, const double *c,
+                       const double *h, const double *d_y, struct ref_recurrence_gradient *out);
+
+/* ---- ref_gru.c ---- */
+
+/* gates [rows, 4 units] as the layer leaves them, h [rows, units]; all written. */
+void ref_gru_forward(const struct nn_recurrence *l, double *gates, double *h);
+void ref_gru_backward(const struct nn_recurrence *l, const double *gates, const double *h,
+                      const double *d_y, struct ref_recurrence_gradient *out);
 
 /* ---- ref_random.c ---- */
 

@@ -9,7 +9,7 @@
 
 /* One sequence: row(t) is the row of its step t. */
 struct sequence {
-    const struct nn_lstm *l;
+    const struct nn_recurrence *l;
     size_t k, steps;
 };
 
@@ -20,7 +20,7 @@ static size_t row_of(const struct sequence *s, size_t t)
 
 static double sum_of_gate(const struct sequence *s, size_t t, size_t z, const double *h)
 {
-    const struct nn_lstm *l = s->l;
+    const struct nn_recurrence *l = s->l;
     double sum = l->bias ? (double)l->bias[z] : 0;
     for (size_t i = 0; i < l->inputs; i++) {
         sum += (double)l->x[row_of(s, t) * l->ldx + i] * (double)l->w_ih[z * l->inputs + i];
@@ -55,7 +55,7 @@ static void forward_of(const struct sequence *s, double *gates, double *c, doubl
     }
 }
 
-static struct sequence sequence_at(const struct nn_lstm *l, size_t k)
+static struct sequence sequence_at(const struct nn_recurrence *l, size_t k)
 {
     struct sequence s = {l, k, 0};
     while (s.steps < l->steps && l->active[s.steps] > k) {
@@ -64,7 +64,7 @@ static struct sequence sequence_at(const struct nn_lstm *l, size_t k)
     return s;
 }
 
-void ref_lstm_forward(const struct nn_lstm *l, double *gates, double *c, double *h)
+void ref_lstm_forward(const struct nn_recurrence *l, double *gates, double *c, double *h)
 {
     for (size_t k = 0; k < l->active[0]; k++) {
         struct sequence s = sequence_at(l, k);
@@ -75,7 +75,7 @@ void ref_lstm_forward(const struct nn_lstm *l, double *gates, double *c, double 
 /* What the backward pass of one sequence carries. */
 struct carry {
     const double *gates, *c, *h, *d_y;
-    struct ref_lstm_gradient *out;
+    struct ref_recurrence_gradient *out;
     double *d_h, *d_c; /* [units], to the step before */
     double *d_z;       /* [4 units] */
 };
@@ -100,7 +100,7 @@ static void gates_backward(const struct sequence *s, const struct carry *p, size
 
 static void products_backward(const struct sequence *s, const struct carry *p, size_t t)
 {
-    const struct nn_lstm *l = s->l;
+    const struct nn_recurrence *l = s->l;
     size_t units = l->units;
     for (size_t u = 0; u < units; u++) {
         p->d_h[u] = 0;
@@ -119,8 +119,8 @@ static void products_backward(const struct sequence *s, const struct carry *p, s
     }
 }
 
-void ref_lstm_backward(const struct nn_lstm *l, const double *gates, const double *c,
-                       const double *h, const double *d_y, struct ref_lstm_gradient *out)
+void ref_lstm_backward(const struct nn_recurrence *l, const double *gates, const double *c,
+                       const double *h, const double *d_y, struct ref_recurrence_gradient *out)
 {
     double *scratch = malloc(6 * l->units * sizeof *scratch);
     for (size_t k = 0; scratch && k < l->active[0]; k++) {

@@ -324,6 +324,39 @@ const struct test_network_case test_network_cases[] = {
      "['in', 'a'], ['in', 'b'], ['a', 's'], ['b', 's'], ['a', 'j'], ['s', 'j'], ['in', 'j'],"
      " ['j', 'l'], ['l', 'fc']",
      NULL, false},
+    {"gru", SEQUENCES(3, LENGTHS), "{'name': 'l', 'kind': 'gru', 'units': 5}," FC, NULL, NULL,
+     false},
+    {"gru, last step", SEQUENCES(3, LENGTHS),
+     "{'name': 'l', 'kind': 'gru', 'units': 4, 'output': 'last'}," FC, NULL, NULL, false},
+    {"gru of one sequence", .height = 1, .width = 1, .channels = 4, .classes = 2, .batch = 1,
+     .lengths = ALONE, "{'name': 'l', 'kind': 'gru', 'units': 3, 'bias': false}," FC, NULL, NULL,
+     false},
+    {"two gru behind a frozen one", SEQUENCES(3, LENGTHS),
+     "{'name': 'a', 'kind': 'gru', 'units': 3}, {'name': 'b', 'kind': 'gru', 'units': 2},"
+     "{'name': 'c', 'kind': 'gru', 'units': 3, 'output': 'last'}," FC,
+     NULL, "a", false},
+    {"gru beside gru", SEQUENCES(2, LENGTHS),
+     "{'name': 'a', 'kind': 'gru', 'units': 3}, {'name': 'b', 'kind': 'gru', 'units': 3},"
+     "{'name': 's', 'kind': 'addition'}, {'name': 'j', 'kind': 'concatenation'},"
+     "{'name': 'l', 'kind': 'gru', 'units': 4, 'output': 'last'}," FC,
+     "['in', 'a'], ['in', 'b'], ['a', 's'], ['b', 's'], ['a', 'j'], ['s', 'j'], ['in', 'j'],"
+     " ['j', 'l'], ['l', 'fc']",
+     NULL, false},
+    {"lstm both ways", SEQUENCES(3, LENGTHS),
+     "{'name': 'l', 'kind': 'lstm', 'units': 4, 'direction': 'bidirectional'}," FC, NULL, NULL,
+     false},
+    {"two lstm both ways, last step", SEQUENCES(2, LENGTHS),
+     "{'name': 'a', 'kind': 'lstm', 'units': 3, 'direction': 'bidirectional'},"
+     "{'name': 'd', 'kind': 'dropout', 'rate': 0.3}, {'name': 'b', 'kind': 'lstm', 'units': 2,"
+     " 'direction': 'bidirectional', 'output': 'last'}," FC,
+     NULL, NULL, false},
+    {"gru beside gru both ways", SEQUENCES(2, LENGTHS),
+     "{'name': 'a', 'kind': 'gru', 'units': 2, 'direction': 'bidirectional'},"
+     "{'name': 'b', 'kind': 'gru', 'units': 3, 'direction': 'bidirectional', 'bias': false},"
+     "{'name': 'j', 'kind': 'concatenation'},"
+     "{'name': 'l', 'kind': 'gru', 'units': 2, 'direction': 'bidirectional', 'output': 'last'}," FC,
+     "['in', 'a'], ['a', 'b'], ['a', 'j'], ['b', 'j'], ['in', 'j'], ['j', 'l'], ['l', 'fc']", NULL,
+     false},
     {"flatten behind a clipped_relu, then dropout", IMAGE(4, 4, 1),
      "{'name': 'c', 'kind': 'convolution', 'filters': 2, 'kernel': 3},"
      "{'name': 'r', 'kind': 'clipped_relu', 'ceiling': 0.6}, {'name': 'f', 'kind': 'flatten'},"

@@ -156,13 +156,15 @@ static size_t add_fully_connected(struct growth *g, size_t from)
     return add(g, from, "fully_connected", options, v);
 }
 
-static size_t add_lstm(struct growth *g, size_t from, bool last)
+static size_t add_recurrent(struct growth *g, size_t from, bool last)
 {
-    char options[64];
-    struct value v = {1, 1, 1 + below(g, 4), !last, false, false};
-    (void)snprintf(options, sizeof options, ", 'units': %zu%s", v.channels,
-                   last ? ", 'output': 'last'" : "");
-    return add(g, from, "lstm", options, v);
+    char options[96];
+    size_t units = 1 + below(g, 4), directions = below(g, 3) == 0 ? 2 : 1;
+    struct value v = {1, 1, units * directions, !last, false, false};
+    (void)snprintf(options, sizeof options, ", 'units': %zu%s%s", units,
+                   last ? ", 'output': 'last'" : "",
+                   directions > 1 ? ", 'direction': 'bidirectional'" : "");
+    return add(g, from, below(g, 2) == 0 ? "lstm" : "gru", options, v);
 }
 
 static size_t add_flat(struct growth *g, size_t from)
@@ -193,7 +195,7 @@ static size_t add_in_place(struct growth *g, size_t from)
 static size_t add_weights(struct growth *g, size_t from)
 {
     if (g->values[from].sequence) {
-        return below(g, 2) == 0 ? add_lstm(g, from, false) : add_fully_connected(g, from);
+        return below(g, 2) == 0 ? add_recurrent(g, from, false) : add_fully_connected(g, from);
     }
     if (is_row(&g->values[from])) {
         return add_fully_connected(g, from);
@@ -231,7 +233,7 @@ static size_t add_branch(struct growth *g, size_t from, size_t channels)
 {
     size_t at = from;
     if (g->values[from].sequence) {
-        at = add_lstm(g, from, false);
+        at = add_recurrent(g, from, false);
     } else if (is_row(&g->values[from])) {
         at = add_fully_connected(g, from);
     } else {
@@ -284,7 +286,7 @@ static void grow(struct growth *g)
         break;
     default:
         if (v->sequence) {
-            (void)add_lstm(g, from, below(g, 4) == 0);
+            (void)add_recurrent(g, from, below(g, 4) == 0);
         } else if (!is_row(v)) {
             size_t what = below(g, 4);
             (void)(what == 0   ? add_flat(g, from)
@@ -314,7 +316,7 @@ static void make_rows(struct growth *g)
         }
         size_t at = i;
         if (g->values[i].sequence && mixed) {
-            at = add_lstm(g, i, true);
+            at = add_recurrent(g, i, true);
         } else if (!is_row(&g->values[i])) {
             at = add_flat(g, i);
         }

@@ -284,10 +284,70 @@ static void both_biases_of_an_lstm_count(void **state)
     json_decref(json);
 }
 
+/* A file of PyTorch's module of one unit and one input: of each direction both weights and both
+ * biases, `gates` numbers each: 0, 1, 2, ... */
+static size_t module_file(struct nn_file_tensor tensors[8], float values[32], size_t gates,
+                          size_t directions)
+{
+    static char names[8][40];
+    static const char *const PARTS[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};
+    for (size_t i = 0; i < 4 * directions; i++) {
+        (void)snprintf(names[i], sizeof names[i], "l.%s_l0%s", PARTS[i % 4],
+                       i < 4 ? "" : "_reverse");
+        tensors[i] = (struct nn_file_tensor){.name = names[i],
+                                             .rank = i % 4 < 2 ? 2 : 1,
+                                             .shape = {gates, 1},
+                                             .count = gates,
+                                             .dtype = NN_FILE_F32,
+                                             .data = (unsigned char *)(values + i * gates),
+                                             .bytes = gates * sizeof(float)};
+    }
+    for (size_t i = 0; i < 4 * directions * gates; i++) {
+        values[i] = (float)i;
+    }
+    return 4 * directions;
+}
+
+/* The sum counts in either direction of an LSTM; a GRU has both. */
+static void biases_of_recurrent_layers_find_their_places(void **state)
+{
+    (void)state;
+    for (int gru = 0; gru < 2; gru++) {
+        struct nn_file_tensor tensors[8];
+        float values[32];
+        size_t gates = gru ? 3 : 4, n = module_file(tensors, values, gates, 2);
+        json_t *json =
+            json_pack("{s:[{s:s, s:s, s:s}, {s:s, s:s, s:i, s:s}]}", "layers", "name", "in", "kind",
+                      "sequence_input", "normalisation", "none", "name", "l", "kind",
+                      gru ? "gru" : "lstm", "units", 1, "direction", "bidirectional");
+        struct nn_description *recurrent = NULL;
+        struct nn_network *network = NULL;
+        struct nn_match *match = NULL;
+        const struct nn_network_bind bind = {.features = 1, .longest = 4};
+        const struct nn_network_options options = {.max_batch = 1};
+        assert_int_equal(nn_description_parse(json, &recurrent, NULL), NN_OK);
+        assert_int_equal(nn_network_create(recurrent, &bind, &options, &network, NULL), NN_OK);
+        assert_int_equal(nn_exchange_import(network, tensors, n, NN_MATCH_HEAD_KEPT, &match, NULL),
+                         NN_OK);
+        assert_int_equal(nn_match_count(match, NN_MATCH_MATCHED), gru ? 8 : 6);
+        assert_int_equal(nn_match_count(match, NN_MATCH_UNEXPECTED), 0);
+        const nn_real *back = parameter(network, "l.bias_ih_l0_reverse")->value;
+        for (size_t i = 0; i < gates; i++) {
+            float sum = values[6 * gates + i] + (gru ? 0 : values[7 * gates + i]);
+            assert_true((float)back[i] == sum);
+        }
+        nn_match_destroy(match);
+        nn_network_destroy(network);
+        nn_description_destroy(recurrent);
+        json_decref(json);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_biases_of_an_lstm_count),
+        cmocka_unit_test(biases_of_recurrent_layers_find_their_places),
         cmocka_unit_test(saved_network_loads_again),
         cmocka_unit_test(order_is_that_of_pytorch),
         cmocka_unit_test(files_that_do_not_fit),

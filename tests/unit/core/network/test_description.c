@@ -448,7 +448,8 @@ static struct nn_network_bind data_of(const json_t *template)
                "sequence_input") != 0) {
         return images_of(template);
     }
-    bool classifies = strcmp(json_string_value(json_object_get(last, "kind")), "softmax") == 0;
+    bool classifies = strcmp(json_string_value(json_object_get(last, "kind")), "softmax") == 0 &&
+                      !json_object_get(last, "if"); /* by default it is not there */
     return (struct nn_network_bind){.features = 17,
                                     .longest = 362,
                                     .classes = classifies ? 4 : 0,
@@ -701,6 +702,37 @@ static void depth_stacks_lstm_layers(void **state)
     json_decref(spec);
 }
 
+/* Counted by hand: of a GRU 3 gates with two biases, of an LSTM 4 with one, for each direction. */
+static void recurrent_templates_have_heads_of_choice(void **state)
+{
+    static const struct {
+        const char *spec;
+        size_t layers;
+        double learnables;
+    } ROWS[] = {
+        {"{'name': 'gru', 'units': 7, 'hidden': []}", 4, 3 * 7 * (5 + 7 + 2) + 8},
+        {"{'name': 'gru', 'units': 7, 'hidden': [4], 'depth': 2, 'task': 'classification'}", 7,
+         3 * 7 * (5 + 7 + 2) + 3 * 7 * (7 + 7 + 2) + 8 * 4 + 5 * 3},
+        {"{'name': 'bilstm', 'units': 7, 'hidden': [], 'output': 'last'}", 4,
+         2 * 4 * 7 * (5 + 7 + 1) + 15},
+        {"{'name': 'bilstm', 'units': 7, 'hidden': [], 'depth': 2, 'task': 'classification'}", 6,
+         2 * 4 * 7 * (5 + 7 + 1) + 2 * 4 * 7 * (14 + 7 + 1) + 15 * 3},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        bool classes = strstr(ROWS[i].spec, "classification") != NULL;
+        const struct nn_network_bind bind = {
+            .features = 5, .longest = 9, .classes = classes ? 3 : 0, .responses = classes ? 0 : 1};
+        json_t *spec = test_json(ROWS[i].spec);
+        json_t *report = report_of(spec, &bind);
+        assert_true(json_is_true(json_object_get(report, "valid")));
+        assert_int_equal(json_array_size(json_object_get(report, "layers")), ROWS[i].layers);
+        assert_true(number(report, "totals.learnables") == ROWS[i].learnables);
+        json_decref(report);
+        json_decref(spec);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -723,6 +755,7 @@ int main(void)
         cmocka_unit_test(hidden_sizes_become_layers),
         cmocka_unit_test(sequences_can_be_described_in_full),
         cmocka_unit_test(depth_stacks_lstm_layers),
+        cmocka_unit_test(recurrent_templates_have_heads_of_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
