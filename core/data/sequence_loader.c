@@ -125,6 +125,20 @@ const nn_real *nn_scaled_sequences_targets(const struct nn_scaled_sequences *sca
     return targets ? scaled->targets + scaled->first[i] * targets : NULL;
 }
 
+const nn_real *nn_scaled_sequences_inputs_at(const struct nn_scaled_sequences *scaled,
+                                             const struct nn_sequence_piece *piece)
+{
+    return nn_scaled_sequences_inputs(scaled, piece->sequence) +
+           piece->first * nn_scaling_inputs(scaled->scaling);
+}
+
+const nn_real *nn_scaled_sequences_targets_at(const struct nn_scaled_sequences *scaled,
+                                              const struct nn_sequence_piece *piece)
+{
+    const nn_real *targets = nn_scaled_sequences_targets(scaled, piece->sequence);
+    return targets ? targets + piece->first * nn_scaling_targets(scaled->scaling) : NULL;
+}
+
 const struct nn_sequences *nn_scaled_sequences_set(const struct nn_scaled_sequences *scaled)
 {
     return scaled->set;
@@ -156,8 +170,9 @@ static enum nn_status sort_base(struct nn_sequence_loader *l, struct nn_error *e
         return nn_fail(err, NN_ERR_MEMORY, "no memory to order %zu sequences", n);
     }
     for (size_t i = 0; i < n; i++) {
-        rows[i] = (struct by_length){nn_sequences_length(l->scaled->set, l->options.items[i]), i,
-                                     l->options.items[i]};
+        uint32_t item = l->options.items[i];
+        rows[i] = (struct by_length){
+            nn_sequence_piece_at(l->scaled->set, l->options.windows, item).length, i, item};
     }
     qsort(rows, n, sizeof *rows, longest_first);
     for (size_t i = 0; i < n; i++) {
@@ -184,13 +199,14 @@ static int falling(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
-size_t nn_sequence_loader_max_steps(const struct nn_sequences *sequences, const uint32_t *items,
-                                    size_t count, size_t batch_size)
+size_t nn_sequence_loader_max_steps(const struct nn_sequences *sequences,
+                                    const struct nn_sequence_windows *windows,
+                                    const uint32_t *items, size_t count, size_t batch_size)
 {
     size_t *lengths = malloc((count + 1) * sizeof *lengths);
     size_t steps = 0;
     for (size_t i = 0; lengths && i < count; i++) {
-        lengths[i] = nn_sequences_length(sequences, items[i]);
+        lengths[i] = nn_sequence_piece_at(sequences, windows, items[i]).length;
     }
     if (lengths) {
         qsort(lengths, count, sizeof *lengths, falling);
@@ -216,7 +232,7 @@ static enum nn_status check_options(const struct nn_scaled_sequences *scaled,
         return nn_fail(err, NN_ERR_INVALID, "sequences are either sorted or shuffled");
     }
     for (size_t i = 0; i < o->count; i++) {
-        if (o->items[i] >= nn_sequences_info(scaled->set)->count) {
+        if (!o->windows && o->items[i] >= nn_sequences_info(scaled->set)->count) {
             return nn_fail(err, NN_ERR_INVALID, "there is no sequence %u", o->items[i]);
         }
     }
@@ -308,13 +324,14 @@ static void gather(struct nn_sequence_loader *l, struct nn_sequence_loader_batch
     };
     for (size_t i = 0; i < batch.count; i++) {
         uint32_t item = batch.items[i];
-        size_t length = nn_sequences_length(l->scaled->set, item);
-        l->inputs[i] = nn_scaled_sequences_inputs(l->scaled, item);
-        l->targets[i] = nn_scaled_sequences_targets(l->scaled, item);
-        l->lengths[i] = length;
-        l->labels[i] = nn_sequences_label(l->scaled->set, item);
-        batch.steps += length;
-        batch.longest = length > batch.longest ? length : batch.longest;
+        const struct nn_sequence_piece piece =
+            nn_sequence_piece_at(l->scaled->set, l->options.windows, item);
+        l->inputs[i] = nn_scaled_sequences_inputs_at(l->scaled, &piece);
+        l->targets[i] = nn_scaled_sequences_targets_at(l->scaled, &piece);
+        l->lengths[i] = piece.length;
+        l->labels[i] = nn_sequences_label(l->scaled->set, piece.sequence);
+        batch.steps += piece.length;
+        batch.longest = piece.length > batch.longest ? piece.length : batch.longest;
     }
     *out = batch;
 }

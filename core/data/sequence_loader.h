@@ -2,6 +2,8 @@
  *
  * The loader of sequences. The whole set is scaled once, into memory; a batch is pointers into it.
  *
+ * What it deals out are sequences, or windows of them (windows.h).
+ *
  * The order is that of the image loader (loader.h): a function of (seed, shuffle mode, epoch). With
  * shuffle `never` it may be by length instead, longest first, equal lengths in the order given. A
  * batch keeps the order of its samples; what a network does about different lengths is its own
@@ -13,6 +15,7 @@
 #include "core/base/memory.h"
 #include "core/data/loader.h"
 #include "core/data/scaling.h"
+#include "core/data/windows.h"
 
 struct nn_scaled_sequences;
 
@@ -33,15 +36,21 @@ size_t nn_scaled_sequences_bytes(const struct nn_sequences *sequences,
  * in a classification). */
 const nn_real *nn_scaled_sequences_inputs(const struct nn_scaled_sequences *scaled, size_t i);
 const nn_real *nn_scaled_sequences_targets(const struct nn_scaled_sequences *scaled, size_t i);
+/* The same from the first step of a piece on. */
+const nn_real *nn_scaled_sequences_inputs_at(const struct nn_scaled_sequences *scaled,
+                                             const struct nn_sequence_piece *piece);
+const nn_real *nn_scaled_sequences_targets_at(const struct nn_scaled_sequences *scaled,
+                                              const struct nn_sequence_piece *piece);
 const struct nn_sequences *nn_scaled_sequences_set(const struct nn_scaled_sequences *scaled);
 
 enum nn_sequence_sort { NN_SEQUENCE_SORT_NONE, NN_SEQUENCE_SORT_LENGTH_DESCENDING };
 
 struct nn_sequence_loader_options {
-    const uint32_t *items; /* item indices, borrowed until destroyed */
+    const uint32_t *items; /* item indices, or numbers of windows; borrowed until destroyed */
     size_t count;          /* >= 1 */
     size_t batch_size;     /* >= 1 */
-    bool drop_last;        /* the partial last batch is left out, unless it is the only one */
+    const struct nn_sequence_windows *windows; /* NULL: whole sequences; borrowed likewise */
+    bool drop_last; /* the partial last batch is left out, unless it is the only one */
     enum nn_shuffle shuffle;
     enum nn_sequence_sort sort; /* only with NN_SHUFFLE_NEVER */
     uint64_t seed;
@@ -63,14 +72,15 @@ struct nn_sequence_loader_batch {
     const nn_real *const *targets; /* count pointers to lengths[i] x targets (NULLs: classes) */
     const size_t *lengths;
     const uint32_t *labels;
-    const uint32_t *items; /* which sequences of the set these are */
+    const uint32_t *items; /* which of the options' items these are */
 };
 
 struct nn_sequence_loader;
 
 /* The most steps a batch of these items can have: the sum of the batch_size longest. */
-size_t nn_sequence_loader_max_steps(const struct nn_sequences *sequences, const uint32_t *items,
-                                    size_t count, size_t batch_size);
+size_t nn_sequence_loader_max_steps(const struct nn_sequences *sequences,
+                                    const struct nn_sequence_windows *windows,
+                                    const uint32_t *items, size_t count, size_t batch_size);
 
 /* scaled is borrowed until destroyed. NN_ERR_INVALID: an index or a size out of range, or sorting
  * together with shuffling. NN_ERR_MEMORY. */

@@ -38,8 +38,9 @@ enum nn_status nn_feed_create(const struct nn_training_setup *setup, size_t max_
     if (!setup->prepared == !setup->sequences) {
         return nn_fail(err, NN_ERR_INVALID, "a run trains on images or on sequences");
     }
-    size_t count = setup->prepared ? nn_prepared_info(setup->prepared)->count
-                                   : nn_sequences_info(setup->sequences)->count;
+    size_t count = setup->prepared  ? nn_prepared_info(setup->prepared)->count
+                   : setup->windows ? nn_sequence_windows_total(setup->windows)
+                                    : nn_sequences_info(setup->sequences)->count;
     if (setup->parts[NN_PART_TRAIN].count == 0) {
         return nn_fail(err, NN_ERR_INVALID, "there is no sample to train on");
     }

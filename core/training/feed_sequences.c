@@ -5,7 +5,9 @@
  * were cut off as those of training.
  *
  * A network predicts a row a step, or from the last step one row a sequence; then the target is
- * that of the last step.
+ * that of the last step. Where sequences are cut into windows, a window stands for a sequence; but
+ * evaluation puts the windows of a sequence together again, so that figures and predictions are of
+ * whole sequences, and no step counts twice.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +16,8 @@
 #include "core/loss/loss.h"
 #include "core/training/feed_internal.h"
 
-/* Buffers of samples hold max_batch entries, those of rows max_rows. */
+/* Buffers of samples hold max_batch entries, those of rows max_rows; `restored` and `truths` also
+ * the rows of a sequence whose last window is not judged yet, in front of those of a batch. */
 struct sequence_feed {
     struct nn_feed base;
     size_t max_rows;
@@ -29,7 +32,8 @@ struct sequence_feed {
     const nn_real **targets;
     nn_real **outputs;
     size_t *lengths;
-    uint32_t *rows_of; /* rows that the network predicts of each */
+    uint32_t *rows_of; /* rows of each that are judged; then of each sequence that is complete */
+    size_t held;       /* rows that wait for the last window of their sequence */
     /* of rows */
     nn_real *target_rows;
     nn_real *weights;
@@ -87,8 +91,9 @@ static enum nn_status buffers_make(struct sequence_feed *feed, struct nn_error *
     feed->target_rows = nn_memory_alloc(memory, rows, sizeof *feed->target_rows);
     feed->weights = nn_memory_alloc(memory, rows, sizeof *feed->weights);
     feed->predicted = nn_memory_alloc(memory, rows, sizeof *feed->predicted);
-    feed->restored = nn_memory_alloc(memory, rows, sizeof *feed->restored);
-    feed->truths = nn_memory_alloc(memory, rows, sizeof *feed->truths);
+    size_t most = rows + nn_sequences_info(feed->base.setup->sequences)->longest;
+    feed->restored = nn_memory_alloc(memory, most, sizeof *feed->restored);
+    feed->truths = nn_memory_alloc(memory, most, sizeof *feed->truths);
     bool ok = feed->inputs && feed->targets && feed->outputs && feed->lengths && feed->rows_of &&
               feed->target_rows && feed->weights && feed->predicted && feed->restored &&
               feed->truths;
@@ -108,6 +113,12 @@ static enum nn_status sequences_attach(struct nn_feed *base, struct nn_network *
     return buffers_make(feed, err);
 }
 
+/* What item i of a part is. */
+static struct nn_sequence_piece piece_at(const struct nn_feed *base, uint32_t item)
+{
+    return nn_sequence_piece_at(base->setup->sequences, base->setup->windows, item);
+}
+
 /* --- statistics of the input ------------------------------------------------------------------ */
 
 /* Of one input over every step of the train part, std with n - 1; two passes. */
@@ -123,13 +134,13 @@ static void input_statistics(const struct sequence_feed *feed, size_t column, nn
         double average = n > 0 ? sums[0] / n : 0;
         n = 0;
         for (size_t i = 0; i < train->count; i++) {
-            const nn_real *steps = nn_scaled_sequences_inputs(feed->scaled, train->items[i]);
-            size_t length = nn_sequences_length(setup->sequences, train->items[i]);
-            for (size_t t = 0; t < length; t++) {
+            const struct nn_sequence_piece piece = piece_at(&feed->base, train->items[i]);
+            const nn_real *steps = nn_scaled_sequences_inputs_at(feed->scaled, &piece);
+            for (size_t t = piece.length - piece.fresh; t < piece.length; t++) {
                 double x = (double)steps[t * width + column];
                 sums[pass] += pass == 0 ? x : (x - average) * (x - average);
             }
-            n += (double)length;
+            n += (double)piece.fresh;
         }
     }
     *mean = (nn_real)(sums[0] / n);
@@ -155,6 +166,7 @@ static enum nn_status sequences_start(struct nn_feed *base, size_t epoch, size_t
         .items = train->items,
         .count = train->count,
         .batch_size = (size_t)setup->options.batch_size,
+        .windows = setup->windows,
         .drop_last = setup->options.drop_last,
         .shuffle = (enum nn_shuffle)setup->options.shuffle,
         .sort = setup->sequence_sort,
@@ -240,6 +252,7 @@ static void sequences_begin(struct nn_feed *base)
     struct nn_regression_options options = given->a_early > 0 ? *given : nn_regression_defaults();
     options.target_scale = sequences(base)->target.factor;
     nn_regression_init(&sequences(base)->sums, &options);
+    sequences(base)->held = 0;
 }
 
 static void sequences_load_part(struct nn_feed *base, const struct nn_split_side *side,
@@ -247,65 +260,79 @@ static void sequences_load_part(struct nn_feed *base, const struct nn_split_side
 {
     struct sequence_feed *feed = sequences(base);
     for (size_t i = 0; i < count; i++) {
-        uint32_t item = side->items[first + i];
-        feed->inputs[i] = nn_scaled_sequences_inputs(feed->scaled, item);
-        feed->lengths[i] = nn_sequences_length(base->setup->sequences, item);
-        feed->rows_of[i] = feed->each_step ? (uint32_t)feed->lengths[i] : 1;
+        const struct nn_sequence_piece piece = piece_at(base, side->items[first + i]);
+        feed->inputs[i] = nn_scaled_sequences_inputs_at(feed->scaled, &piece);
+        feed->lengths[i] = piece.length;
+        feed->rows_of[i] = feed->each_step ? piece.fresh : 1;
     }
     const struct nn_sequence_batch in = {feed->inputs, feed->lengths, count};
     nn_network_load_sequences(base->network, &in);
 }
 
-/* Predictions and targets of the loaded piece in the target's unit, one sequence after the other.
- * Returns how many rows. */
-static size_t rows_restore(struct sequence_feed *feed, const struct nn_split_side *side,
-                           size_t first, size_t count)
+/* Predictions and targets of the loaded pieces in the target's unit, one piece after the other,
+ * behind the rows that are held. */
+static void rows_restore(struct sequence_feed *feed, const struct nn_split_side *side, size_t first,
+                         size_t count)
 {
     const struct nn_training_setup *setup = feed->base.setup;
     double cut = nn_scaling_target_max(setup->scaling);
-    size_t rows = 0;
+    size_t predicted = 0;
     for (size_t i = 0; i < count; i++) {
-        uint32_t item = side->items[first + i];
-        size_t skipped = feed->lengths[i] - feed->rows_of[i];
-        const float *targets = nn_sequences_targets(setup->sequences, item) + skipped;
-        feed->outputs[i] = feed->predicted + rows;
-        for (size_t t = 0; t < feed->rows_of[i]; t++) {
-            feed->truths[rows++] = fmin((double)targets[t], cut);
-        }
+        feed->outputs[i] = feed->predicted + predicted;
+        predicted += feed->each_step ? feed->lengths[i] : 1;
     }
     nn_network_samples_from_rows(feed->base.network, count, nn_network_output(feed->base.network),
                                  1, feed->outputs);
-    for (size_t r = 0; r < rows; r++) {
-        feed->restored[r] = nn_scaling_restore(setup->scaling, 0, (double)feed->predicted[r]);
-    }
-    return rows;
-}
-
-static void predictions_take(const struct sequence_feed *feed, const struct nn_split_side *side,
-                             size_t first, size_t count, struct nn_sequence_predictions *out)
-{
-    size_t row = 0;
+    size_t row = feed->held;
     for (size_t i = 0; i < count; i++) {
-        struct nn_sequence_prediction *sequence = &out->sequences[first + i];
-        *sequence = (struct nn_sequence_prediction){
-            .sample = side->items[first + i], .first = out->rows, .rows = feed->rows_of[i]};
-        for (size_t t = 0; t < feed->rows_of[i]; t++, row++) {
-            out->predicted[out->rows] = (float)feed->restored[row];
-            out->target[out->rows++] = (float)feed->truths[row];
+        const struct nn_sequence_piece piece = piece_at(&feed->base, side->items[first + i]);
+        size_t rows = feed->rows_of[i];
+        const float *targets = nn_sequences_targets(setup->sequences, piece.sequence) +
+                               piece.first + piece.length - rows;
+        const nn_real *outputs = feed->outputs[i] + (feed->each_step ? piece.length - rows : 0);
+        for (size_t t = 0; t < rows; t++, row++) {
+            feed->truths[row] = fmin((double)targets[t], cut);
+            feed->restored[row] = nn_scaling_restore(setup->scaling, 0, (double)outputs[t]);
         }
-        out->count++;
     }
 }
 
+static void prediction_take(const struct sequence_feed *feed, uint32_t sequence, size_t first,
+                            size_t rows, struct nn_sequence_predictions *out)
+{
+    out->sequences[out->count++] = (struct nn_sequence_prediction){
+        .sample = sequence, .first = out->rows, .rows = (uint32_t)rows};
+    for (size_t row = first; row < first + rows; row++) {
+        out->predicted[out->rows] = (float)feed->restored[row];
+        out->target[out->rows++] = (float)feed->truths[row];
+    }
+}
+
+/* Judges the sequences whose last piece this batch has, and keeps the rows of the one that goes on
+ * in the next. */
 static void sequences_judge_part(struct nn_feed *base, const struct nn_split_side *side,
                                  size_t first, size_t count, struct nn_part_result *result)
 {
     struct sequence_feed *feed = sequences(base);
-    (void)rows_restore(feed, side, first, count);
-    nn_regression_add(&feed->sums, feed->restored, feed->truths, feed->rows_of, count);
-    if (result && result->sequences.sequences) {
-        predictions_take(feed, side, first, count, &result->sequences);
+    size_t begin = 0, complete = 0; /* of the sequence under way: its first row; of all: how many */
+    rows_restore(feed, side, first, count);
+    size_t end = feed->held;
+    for (size_t i = 0; i < count; i++) {
+        const struct nn_sequence_piece piece = piece_at(base, side->items[first + i]);
+        end += feed->rows_of[i];
+        if (!piece.ends) {
+            continue;
+        }
+        if (result && result->sequences.sequences) {
+            prediction_take(feed, piece.sequence, begin, end - begin, &result->sequences);
+        }
+        feed->rows_of[complete++] = (uint32_t)(end - begin);
+        begin = end;
     }
+    nn_regression_add(&feed->sums, feed->restored, feed->truths, feed->rows_of, complete);
+    feed->held = end - begin;
+    memmove(feed->restored, feed->restored + begin, feed->held * sizeof *feed->restored);
+    memmove(feed->truths, feed->truths + begin, feed->held * sizeof *feed->truths);
 }
 
 static double sequences_part_loss(const struct nn_feed *base)
@@ -325,17 +352,17 @@ static enum nn_status sequences_predictions_make(const struct nn_feed *base, enu
 {
     const struct nn_split_side *side = &base->setup->parts[part];
     struct nn_sequence_predictions *out = &result->sequences;
-    size_t rows = 0;
+    size_t rows = 0, count = 0;
     if (part == NN_PART_TRAIN) {
         return NN_OK;
     }
     for (size_t i = 0; i < side->count; i++) {
-        rows += const_sequences(base)->each_step
-                    ? nn_sequences_length(base->setup->sequences, side->items[i])
-                    : 1;
+        const struct nn_sequence_piece piece = piece_at(base, side->items[i]);
+        rows += const_sequences(base)->each_step ? piece.fresh : 1;
+        count += piece.ends;
     }
     struct nn_memory *memory = base->setup->memory;
-    out->sequences = nn_memory_alloc(memory, side->count, sizeof *out->sequences);
+    out->sequences = nn_memory_alloc(memory, count, sizeof *out->sequences);
     out->predicted = nn_memory_alloc(memory, rows, sizeof *out->predicted);
     out->target = nn_memory_alloc(memory, rows, sizeof *out->target);
     return out->sequences && out->predicted && out->target
@@ -386,8 +413,8 @@ size_t nn_feed_sequences_rows(const struct nn_training_setup *setup, size_t max_
     size_t most = 0;
     for (int part = 0; part < NN_PART_COUNT; part++) {
         const struct nn_split_side *side = &setup->parts[part];
-        size_t rows =
-            nn_sequence_loader_max_steps(setup->sequences, side->items, side->count, max_batch);
+        size_t rows = nn_sequence_loader_max_steps(setup->sequences, setup->windows, side->items,
+                                                   side->count, max_batch);
         most = rows > most ? rows : most;
     }
     return most;

@@ -51,7 +51,8 @@ static size_t feed_bytes(const struct nn_training_setup *setup, size_t batch, si
     }
     size_t scaled =
         setup->scaling ? nn_scaled_sequences_bytes(setup->sequences, setup->scaling) : 0;
-    return scaled + max_rows * (3 * sizeof(nn_real) + 2 * sizeof(double));
+    size_t held = max_rows + nn_sequences_info(setup->sequences)->longest;
+    return scaled + max_rows * 3 * sizeof(nn_real) + held * 2 * sizeof(double);
 }
 
 /* Of the parts that are held out, as if every step of a sequence were predicted; of images also of
@@ -66,7 +67,8 @@ static size_t predictions_bytes(const struct nn_training_setup *setup)
         bytes += side->count * (setup->sequences ? sizeof(struct nn_sequence_prediction)
                                                  : sizeof(struct nn_prediction) + row);
         for (size_t i = 0; setup->sequences && i < side->count; i++) {
-            bytes += nn_sequences_length(setup->sequences, side->items[i]) * 2 * sizeof(float);
+            bytes += nn_sequence_piece_at(setup->sequences, setup->windows, side->items[i]).fresh *
+                     2 * sizeof(float);
         }
     }
     return bytes;

@@ -86,6 +86,8 @@ struct nn_training_setup {
     const struct nn_scaling *scaling; /* of the sequences, made from those that train; the bind's
                                          features are its inputs */
     enum nn_sequence_sort sequence_sort;
+    const struct nn_sequence_windows *windows; /* over the sequences: parts are numbers of windows
+                                                  then; NULL: sequences are whole */
     struct nn_split_side parts[NN_PART_COUNT]; /* by enum nn_part; count 0: there is none */
     struct nn_training_options options;        /* resolved */
     struct nn_augmentation augmentation;       /* of the train part's images while they train */

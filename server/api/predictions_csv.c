@@ -74,13 +74,13 @@ static enum sv_status write_samples_page(struct table *t, const struct store_con
 
 /* ---------------------------------------------------------------------------------- regression */
 
-/* A network that says a number for a whole sequence says it at the last step. */
+/* What is predicted of a sequence ends with its last step. */
 static void write_sequence(struct csv_writer *csv, const struct store_sequence_prediction *p)
 {
     for (size_t i = 0; i < p->n; i++) {
         csv_integer(csv, p->sample);
         csv_text(csv, p->name);
-        csv_integer(csv, p->n == 1 ? p->length : (int64_t)i + 1);
+        csv_integer(csv, p->length - (int64_t)(p->n - i) + 1);
         csv_number_f32(csv, (float)p->targets[i]);
         csv_number_f32(csv, (float)p->predictions[i]);
         csv_end_row(csv);

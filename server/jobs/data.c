@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/data/scaling_fields.h"
+#include "core/data/windows_fields.h"
 #include "server/jobs/spec_internal.h"
 
 static const struct jx_choice NORMALISATIONS[] = {
@@ -42,6 +43,7 @@ const struct jx_field jobs_data_fields[] = {
      .nullable = true,
      .doc = "sequences: their order in an epoch; default: length_descending where training.shuffle "
             "is never, else none"},
+    NN_SEQUENCE_WINDOW_FIELDS(OFFSET(windows)),
     JX_END,
 };
 

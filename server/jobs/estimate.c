@@ -32,13 +32,36 @@ static double share(size_t n, double fraction)
     return floor((double)n * fraction + 0.5);
 }
 
+/* Windows that a sequence of mean length has; 1 of what is not cut. */
+static size_t windows_of(const struct jobs_trial_spec *trial, const struct jobs_dataset *dataset)
+{
+    return dataset->sequences ? nn_windows_count(&trial->data.windows, (size_t)dataset->mean_steps)
+                              : 1;
+}
+
+/* The data set as a trial's samples: windows, where it cuts some. */
+static struct jobs_dataset cut(const struct jobs_trial_spec *trial,
+                               const struct jobs_dataset *dataset)
+{
+    struct jobs_dataset out = *dataset;
+    const struct nn_window_options *windows = &trial->data.windows;
+    if (dataset->sequences && windows->length_given) {
+        size_t n = windows_of(trial, dataset);
+        out.train *= n;
+        out.validation *= n;
+        out.test *= windows->tested == NN_WINDOWS_TESTED_EVERY ? n : 1;
+        out.mean_steps = fmin(out.mean_steps, (double)windows->length);
+    }
+    return out;
+}
+
 uint64_t jobs_estimate_steps(const struct jobs_trial_spec *trial,
                              const struct jobs_dataset *dataset)
 {
     double test = 1.0 - trial->split.train - trial->split.validation;
     double left = (double)dataset->train - share(dataset->train, trial->split.validation) -
                   share(dataset->train, test > 1e-9 ? test : 0.0);
-    size_t train = left < 1 ? 1 : (size_t)left;
+    size_t train = (left < 1 ? 1 : (size_t)left) * windows_of(trial, dataset);
     return nn_training_steps_per_epoch(&trial->training, train) * (uint64_t)trial->training.epochs;
 }
 
@@ -62,8 +85,9 @@ static uint64_t predictions_bytes(const struct jobs_trial_spec *trial,
 enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
                                  const struct jobs_trial_spec *trial,
                                  const struct jobs_network *network,
-                                 const struct jobs_dataset *dataset, struct sv_error *err)
+                                 const struct jobs_dataset *whole, struct sv_error *err)
 {
+    const struct jobs_dataset samples = cut(trial, whole), *dataset = &samples;
     double train = (double)dataset->train * trial->split.train;
     double validation =
         (double)dataset->train * trial->split.validation + (double)dataset->validation;
@@ -81,12 +105,12 @@ enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
         seconds = (trained + evaluated / TRAINING_FACTOR) / network->speed;
     }
     double copies = trial->training.output_network == NN_OUTPUT_BEST_VALIDATION_LOSS ? 1.0 : 0.0;
-    uint64_t memory = network->training_bytes + scaled_bytes(dataset) +
+    uint64_t memory = network->training_bytes + scaled_bytes(whole) +
                       (uint64_t)((slots(trial->training.solver.kind) + copies) *
                                  (double)network->parameter_bytes);
     uint64_t limit = (uint64_t)trial->limits.memory_bytes;
     bool learns = memory <= limit; /* else a smaller batch may help */
-    memory += predictions_bytes(trial, dataset);
+    memory += predictions_bytes(trial, whole);
     if (memory > limit) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD,
                           learns ? "/limits/memory_bytes" : "/training/batch_size",

@@ -112,6 +112,9 @@ static struct nn_network_bind bind_of(const struct jobs_trial_spec *trial,
     struct nn_network_bind bind = jobs_dataset_bind(dataset, &trial->data.scaling);
     if (!dataset->sequences) {
         bind.normalisation = (enum nn_normalisation)trial->data.normalisation;
+    } else if (trial->data.windows.length_given &&
+               (size_t)trial->data.windows.length < bind.longest) {
+        bind.longest = (size_t)trial->data.windows.length;
     }
     return bind;
 }

@@ -30,6 +30,7 @@ struct jobs_data_options {
     struct nn_scaling_options scaling;
     int sort; /* enum nn_sequence_sort */
     bool sort_given;
+    struct nn_window_options windows;
 };
 
 /* What may be swept over. */

@@ -16,6 +16,7 @@ void trial_ground_destroy(struct trial_ground *ground)
     nn_frozen_deinit(&ground->frozen);
     nn_description_destroy(ground->description);
     nn_scaling_destroy(ground->scaling);
+    nn_sequence_windows_destroy(ground->windows);
     nn_split_destroy(ground->split);
     nn_sequences_close(ground->sequences);
     nn_prepared_close(ground->prepared);
@@ -43,7 +44,7 @@ static enum nn_status open_images(const struct trial_start *start, struct trial_
                : status;
 }
 
-/* Their scaling is made from those that train. */
+/* Their scaling is made from those that train, whole. */
 static enum nn_status open_sequences(const struct trial_start *start, struct trial_ground *ground,
                                      struct nn_error *err)
 {
@@ -56,6 +57,11 @@ static enum nn_status open_sequences(const struct trial_start *start, struct tri
         const struct nn_split_side *train = &ground->split->side[NN_PART_TRAIN];
         status = nn_scaling_create(ground->sequences, train->items, train->count,
                                    &start->spec.data.scaling, &ground->scaling, err);
+    }
+    if (status == NN_OK && start->spec.data.windows.length_given) {
+        status = nn_sequence_windows_create(ground->sequences, ground->split->side,
+                                            &start->spec.data.windows, ground->memory,
+                                            &ground->windows, err);
     }
     return status;
 }
@@ -134,6 +140,7 @@ void trial_ground_setup(const struct trial_start *start, const struct trial_grou
         .prepared = ground->prepared,
         .sequences = ground->sequences,
         .scaling = ground->scaling,
+        .windows = ground->windows,
         .sequence_sort = (enum nn_sequence_sort)start->spec.data.sort,
         .options = start->spec.training,
         .augmentation = start->spec.augmentation,
@@ -158,6 +165,8 @@ void trial_ground_setup(const struct trial_start *start, const struct trial_grou
         .spec_digest = start->spec_digest,
     };
     for (int i = 0; i < NN_PART_COUNT; i++) {
-        setup->parts[i] = ground->split->side[i];
+        setup->parts[i] = ground->windows
+                              ? nn_sequence_windows_side(ground->windows, (enum nn_part)i)
+                              : ground->split->side[i];
     }
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/cpu.h"
 #include "core/data/scaling_fields.h"
+#include "core/data/windows_fields.h"
 #include "core/kernels/exec.h"
 #include "server/trial/trial_internal.h"
 
@@ -45,6 +46,7 @@ static const struct jx_field DATA_FIELDS[] = {
      .offset = DATA(sort),
      .choices = SORTS,
      .fallback = "\"none\""},
+    NN_SEQUENCE_WINDOW_FIELDS(DATA(windows)),
     JX_END,
 };
 

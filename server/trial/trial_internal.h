@@ -61,6 +61,7 @@ struct trial_data {
     int normalisation; /* enum nn_normalisation */
     struct nn_scaling_options scaling;
     int sort; /* enum nn_sequence_sort */
+    struct nn_window_options windows;
 };
 
 /* A trial's resolved spec, as far as its process needs it. */
@@ -109,6 +110,7 @@ struct trial_ground {
     struct nn_sequences *sequences;
     struct nn_scaling *scaling;
     struct nn_split *split;
+    struct nn_sequence_windows *windows; /* NULL: sequences are whole */
     struct nn_description *description;
     struct nn_frozen frozen;
     struct nn_layer_factor *factors;

@@ -272,6 +272,54 @@ def test_head_of_the_spread(daemon, finished_regression):
     assert daemon.request("GET", path, headers={"If-None-Match": got.headers["ETag"]}).status_code == 304
 
 
+@pytest.mark.parametrize("network", [{"name": "gru", "units": 8, "hidden": [4]},
+                                     {"name": "bilstm", "units": 6, "depth": 2, "hidden": [], "output": "last"}], ids=["gru", "bilstm"])
+def test_recurrent_networks_train_and_come_back(daemon, engines, network):
+    """Its file has the names of PyTorch's modules, and fits a new network."""
+    job, trials = regression(daemon, engines, network=network, data={"rul_threshold": 60}, split={"validation": 0.25})
+    assert [t["state"] for t in trials] == ["completed"], trials
+    points = daemon.get(f"/v1/trials/{trials[0]['id']}/metrics?names=training_loss")["metrics"]["training_loss"]["value"]
+    assert points[-1] < points[0]
+    made = upload_weights(daemon, daemon.request("GET", f"/v1/trials/{trials[0]['id']}/network").content)
+    names = {t["name"] for t in daemon.get(f"/v1/weights/{made['id']}/tensors?limit=100")["items"]}
+    assert {"gru1.bias_hh_l0"} <= names if network["name"] == "gru" else {"lstm2.weight_hh_l0_reverse"} <= names
+    report = daemon.post(f"/v1/weights/{made['id']}/match", {"network": network, "dataset": engines["id"], "head": "kept"})
+    assert report["loadable"] and not report["missing"], report
+
+
+def test_windows_train_and_whole_sequences_are_judged(daemon, engines):
+    """Each validation sequence is predicted wherever a window ends, each test sequence at its last step alone."""
+    fields = {"data": {"rul_threshold": 60, "window": 20, "window_stride": 3}, "split": {"validation": 0.25},
+              "network": {"name": "gru", "units": 6, "hidden": [], "output": "last"},
+              "training": {"epochs": 2, "batch_size": 32, "shuffle": "every_epoch"}}
+    job, trials = regression(daemon, engines, **fields)
+    assert [t["state"] for t in trials] == ["completed"], trials
+    trial, lengths = trials[0], {i["name"]: i["steps"] for i in daemon.get(f"/v1/datasets/{engines['id']}/items?limit=100")["items"]}
+    windows = {part: {} for part in ("validation", "test")}
+    for part, found in windows.items():
+        for p in daemon.get(f"/v1/trials/{trial['id']}/predictions?part={part}")["items"]:
+            one = daemon.get(f"/v1/trials/{trial['id']}/predictions?part={part}&sequence={p['sample']}")["items"][0]
+            found[p["name"]] = len(one["predictions"])
+            if part == "validation":  # a run to failure: one cycle is left at the end, and each stride three more
+                assert one["targets"] == [float(min(60, 1 + 3 * k)) for k in reversed(range(len(one["targets"])))]
+    assert len(windows["validation"]) == 2 and set(windows["test"].values()) == {1}
+    assert all(n == max(0, lengths[name] - 20) // 3 + 1 for name, n in windows["validation"].items())
+    evaluations = {e["part"]: e for e in daemon.get(f"/v1/trials/{trial['id']}/evaluations")["items"]}
+    assert [evaluations[p]["sample_count"] for p in ("train", "validation", "test")] == [6, 2, 8]
+    assert evaluations["test"]["rmse"] == pytest.approx(evaluations["test"]["last_step_rmse"], rel=1e-6)
+    trained = sum(max(0, n - 20) // 3 + 1 for name, n in lengths.items()
+                  if name.startswith("train/") and name not in windows["validation"])
+    assert trial["total_steps"] == 2 * -(-trained // 32)
+    _, twins = regression(daemon, engines, threads=2, **fields)
+    names = "training_loss,validation_rmse"
+    both = [daemon.get(f"/v1/trials/{t['id']}/metrics?names={names}")["metrics"] for t in (trial, twins[0])]
+    assert both[0] == both[1]
+    _, every = regression(daemon, engines, **{**fields, "data": {**fields["data"], "window_test": "every"}})
+    test = next(e for e in daemon.get(f"/v1/trials/{every[0]['id']}/evaluations")["items"] if e["part"] == "test")
+    assert test["last_step_rmse"] == pytest.approx(evaluations["test"]["last_step_rmse"], rel=1e-6)
+    assert test["steps"] == sum(max(0, n - 20) // 3 + 1 for name, n in lengths.items() if name.startswith("test/"))
+
+
 def test_what_a_regression_does_not_have(daemon, finished_regression):
     trial = finished_regression[1][0]["id"]
     problem = daemon.refused("GET", f"/v1/trials/{trial}/confusion-matrix", 404, "not_found")
@@ -332,6 +380,12 @@ def test_bad_regressions_name_their_field(daemon, engines, dataset):
             ({"data": {"normalisation": "none"}}, 422, "invalid_field", "/data/normalisation"),
             ({"data": {"rul_threshold": -1}}, 422, "invalid_field", "/data/rul_threshold"),
             ({"data": {"rul": 1}}, 422, "unknown_field", "/data/rul"),
+            ({"data": {"window": 0}}, 422, "invalid_field", "/data/window"),
+            ({"data": {"window": 2.5}}, 422, "invalid_field", "/data/window"),
+            ({"data": {"window": 30, "window_stride": 0}}, 422, "invalid_field", "/data/window_stride"),
+            ({"data": {"window": 30, "window_test": "first"}}, 422, "invalid_field", "/data/window_test"),
+            ({"network": {"name": "gru", "task": "both"}}, 422, "invalid_network", "/network/task"),
+            ({"network": {"name": "bilstm", "task": "classification"}}, 422, "invalid_network", "/network"),
             ({"data": {"sort": "length_descending"}, "training": {"shuffle": "once"}}, 422, "invalid_field", "/data/sort"),
             ({"evaluation": {"metrics": ["accuracy"]}}, 422, "invalid_field", "/evaluation/metrics/0"),
             ({"dataset": dataset["id"]}, 422, "invalid_field", "/dataset"),
@@ -340,6 +394,8 @@ def test_bad_regressions_name_their_field(daemon, engines, dataset):
                        json={"kind": "sequence_regression", "dataset": engines["id"], **fields})
     daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/data/rul_threshold",
                    json={"kind": "solver_comparison", "dataset": dataset["id"], "data": {"rul_threshold": 150}})
+    daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/data/window",
+                   json={"kind": "solver_comparison", "dataset": dataset["id"], "data": {"window": 30}})
     daemon.refused("POST", "/v1/jobs", 422, "invalid_network", "/network", json={
         "kind": "sequence_regression", "dataset": engines["id"], "network": {"name": "lstm_classification"}})
 

@@ -138,6 +138,70 @@ static void figures_are_those_of_the_predictions(void **state)
     synthetic_close(&set);
 }
 
+/* Windows of 6 by 2; a network that predicts each step, and one that predicts the last. Predictions
+ * of a part are of whole sequences all the same, those of a window's last steps that no window
+ * before it has; of the test part those of the last window, or of every one. */
+static void expect_predicted(const struct run_record *record, const struct synthetic_set *set,
+                             enum nn_part which, bool each_step, bool last_window)
+{
+    const struct nn_sequence_predictions *all = &part(record, which)->sequences;
+    assert_int_equal(all->count, set->side[which].count);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct nn_sequence_prediction *one = &all->sequences[i];
+        size_t steps = nn_sequences_length(set->sequences, one->sample);
+        size_t window = steps < 6 ? steps : 6, windows = last_window ? 1 : (steps - window) / 2 + 1;
+        assert_int_equal(one->sample, set->side[which].items[i]);
+        assert_int_equal(one->rows, each_step ? window + 2 * (windows - 1) : windows);
+        for (size_t r = 0; r < one->rows; r++) {
+            size_t step = steps - 1 - (one->rows - 1 - r) * (each_step ? 1 : 2);
+            float target = nn_sequences_targets(set->sequences, one->sample)[step];
+            assert_true(all->target[one->first + r] == fminf(target, 45));
+        }
+    }
+}
+
+/* Trains next to nothing in batches of so many windows. */
+static void run_on_windows(struct run_record *record, const struct synthetic_set *set,
+                           const char *network, size_t batch)
+{
+    char training[96];
+    (void)snprintf(training, sizeof training,
+                   "{\"learning_rate\": 1e-30, \"epochs\": 1, \"batch_size\": %zu}", batch);
+    const struct run_plan plan = {.network = network, .training = training};
+    run_well(record, set, &plan);
+}
+
+/* And what is judged does not depend on where batches are cut. */
+static void windows_of_a_sequence_are_judged_together(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        bool each_step = i < 2, last_window = i % 2 == 0;
+        struct synthetic_set set;
+        struct run_record small, large;
+        const struct nn_window_options options = {.length = 6,
+                                                  .length_given = true,
+                                                  .stride = 2,
+                                                  .tested = last_window ? NN_WINDOWS_TESTED_LAST
+                                                                        : NN_WINDOWS_TESTED_EVERY};
+        synthetic_open_sequences(&set, 36, 10, 21, &CUT);
+        synthetic_cut(&set, &options);
+        run_on_windows(&small, &set, each_step ? STEPS_1 : LAST, 5);
+        run_on_windows(&large, &set, each_step ? STEPS_1 : LAST, 1000);
+        expect_predicted(&small, &set, NN_PART_VALIDATION, each_step, false);
+        expect_predicted(&small, &set, NN_PART_TEST, each_step, last_window);
+        for (int p = 0; p < NN_PART_COUNT; p++) {
+            for (int m = 0; m < NN_REGRESSION_COUNT; m++) {
+                assert_near(figure(&small, (enum nn_part)p, (enum nn_regression_metric)m),
+                            figure(&large, (enum nn_part)p, (enum nn_regression_metric)m), 1e-4);
+            }
+        }
+        run_record_deinit(&small);
+        run_record_deinit(&large);
+        synthetic_close(&set);
+    }
+}
+
 /* The first point of training without dropout is the evaluation of the untrained network on the
  * first batch: losses and units of both are the same thing. */
 static void training_and_evaluation_agree(void **state)
@@ -212,6 +276,25 @@ static void leave_and_resume(const struct synthetic_set *set, struct run_plan pl
     run_assert_equal(whole, &rest);
     run_record_deinit(&broken);
     run_record_deinit(&rest);
+}
+
+static void a_resumed_run_on_windows_equals_the_whole(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    struct run_record whole;
+    const struct nn_window_options options = {.length = 5, .length_given = true, .stride = 3};
+    struct run_plan plan = {.network = DROPPING, .training = SHUFFLED, .seed = 7};
+    synthetic_open_sequences(&set, 12, 4, 3, &BOTH);
+    synthetic_cut(&set, &options);
+    run_well(&whole, &set, &plan);
+    assert_true(whole.result->step > 6);
+    for (uint64_t step = 1; step < whole.result->step; step++) {
+        plan.threads = 1 + step % 2;
+        leave_and_resume(&set, plan, step, &whole);
+    }
+    run_record_deinit(&whole);
+    synthetic_close(&set);
 }
 
 static void resumed_run_equals_whole(void **state)
@@ -366,8 +449,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_has_memory_is_learned),
         cmocka_unit_test(figures_are_those_of_the_predictions),
+        cmocka_unit_test(windows_of_a_sequence_are_judged_together),
         cmocka_unit_test(training_and_evaluation_agree),
         cmocka_unit_test(same_setup_gives_same_bits),
+        cmocka_unit_test(a_resumed_run_on_windows_equals_the_whole),
         cmocka_unit_test(resumed_run_equals_whole),
         cmocka_unit_test(killed_anywhere),
         cmocka_unit_test(pause_stop_and_patience),

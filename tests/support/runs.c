@@ -182,6 +182,7 @@ static struct nn_training_setup setup_make(const struct synthetic_set *set,
         .sequences = set->sequences,
         .scaling = set->scaling,
         .sequence_sort = set->sort,
+        .windows = set->windows,
         .seed = plan->seed,
         .clock = plan->clock,
         .clock_ctx = plan->clock_ctx,
@@ -200,6 +201,9 @@ static struct nn_training_setup setup_make(const struct synthetic_set *set,
         .spec_digest = plan->spec_digest ? plan->spec_digest : "test",
     };
     memcpy(setup.parts, set->side, sizeof setup.parts);
+    for (int part = 0; set->windows && part < NN_PART_COUNT; part++) {
+        setup.parts[part] = nn_sequence_windows_side(set->windows, (enum nn_part)part);
+    }
     options_parse(plan->training, &setup.options);
     size_t found = plan->resume ? nn_checkpoint_list(set->directory, resume) : 0;
     for (size_t i = 0; i < found; i++) {

@@ -223,8 +223,16 @@ void synthetic_hold_out(struct synthetic_set *set, size_t n)
     validation->count = n;
 }
 
+void synthetic_cut(struct synthetic_set *set, const struct nn_window_options *options)
+{
+    assert_int_equal(
+        nn_sequence_windows_create(set->sequences, set->side, options, NULL, &set->windows, NULL),
+        NN_OK);
+}
+
 void synthetic_close(struct synthetic_set *set)
 {
+    nn_sequence_windows_destroy(set->windows);
     nn_prepared_close(set->prepared);
     nn_scaling_destroy(set->scaling);
     nn_sequences_close(set->sequences);

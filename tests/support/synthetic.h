@@ -25,6 +25,7 @@ struct synthetic_set {
     struct nn_sequences *sequences; /* with their scaling, made from the train side */
     struct nn_scaling *scaling;
     enum nn_sequence_sort sort;
+    struct nn_sequence_windows *windows;      /* NULL: sequences are whole */
     struct nn_split_side side[NN_PART_COUNT]; /* train and test as imported */
 };
 
@@ -37,6 +38,8 @@ void synthetic_hold_out(struct synthetic_set *set, size_t n);
  * validate. */
 void synthetic_open_sequences(struct synthetic_set *set, size_t train, size_t validation,
                               size_t test, const struct nn_scaling_options *scaling);
+/* Cuts the sequences into windows. */
+void synthetic_cut(struct synthetic_set *set, const struct nn_window_options *options);
 /* Closes and removes the directory with all in it. */
 void synthetic_close(struct synthetic_set *set);
 

@@ -209,7 +209,7 @@ static size_t walk(const struct nn_scaled_sequences *scaled,
         }
         assert_int_equal(b.steps, steps);
         assert_int_equal(b.longest, longest);
-        assert_true(b.steps <= nn_sequence_loader_max_steps(nn_scaled_sequences_set(scaled),
+        assert_true(b.steps <= nn_sequence_loader_max_steps(nn_scaled_sequences_set(scaled), NULL,
                                                             options->items, options->count,
                                                             options->batch_size));
         out[n++] = -1;
@@ -257,8 +257,8 @@ static void batches_keep_the_order_asked_for(void **state)
         assert_int_equal(walk(scaled, &options, found), rows[i].n);
         assert_memory_equal(found, rows[i].wanted, rows[i].n * sizeof(int));
     }
-    assert_int_equal(nn_sequence_loader_max_steps(t->set, ALL, EIGHT, 3), 5 + 4 + 4);
-    assert_int_equal(nn_sequence_loader_max_steps(t->set, ALL, EIGHT, 100), 23);
+    assert_int_equal(nn_sequence_loader_max_steps(t->set, NULL, ALL, EIGHT, 3), 5 + 4 + 4);
+    assert_int_equal(nn_sequence_loader_max_steps(t->set, NULL, ALL, EIGHT, 100), 23);
     nn_scaled_sequences_destroy(scaled);
     nn_scaling_destroy(scaling);
 }
@@ -291,6 +291,117 @@ static void shuffled_orders_are_those_of_images(void **state)
         assert_int_equal(walk(scaled, &options, resumed), 7);
         assert_memory_equal(resumed, found + 15, 7 * sizeof(int));
     }
+    nn_scaled_sequences_destroy(scaled);
+    nn_scaling_destroy(scaling);
+}
+
+/* ---------------------------------------------------------------------------------------- windows
+ */
+
+/* Train sequences of 5, 2 and 8 steps whose input is the step, and one of 7 that is tested. */
+static void import_steps(struct test_tables *t)
+{
+    static const size_t lengths[] = {5, 2, 8, 7};
+    char text[2][1024] = {"id,a,y\n", "id,a,y\n"};
+    for (size_t i = 0; i < 4; i++) {
+        char *to = text[i == 3];
+        for (size_t s = 0; s < lengths[i]; s++) {
+            snprintf(to + strlen(to), sizeof text[0] - strlen(to), "%zu,%zu,%zu\n", i, s, 10 * s);
+        }
+    }
+    const struct test_table_file files[] = {{"train.csv", text[0], 0}, {"test.csv", text[1], 0}};
+    test_tables_import(t, NN_IMPORT_TABLE, TARGET_Y, files, 2);
+    assert_int_equal(t->status, NN_OK);
+}
+
+static void expect_windows(const struct test_tables *t, const struct nn_window_options *options,
+                           const struct nn_sequence_piece *wanted, size_t n)
+{
+    uint32_t items[] = {0, 1, 2, 3};
+    const struct nn_split_side sides[NN_PART_COUNT] = {{items, 3}, {NULL, 0}, {items + 3, 1}};
+    struct nn_sequence_windows *windows = NULL;
+    assert_int_equal(nn_sequence_windows_create(t->set, sides, options, NULL, &windows, NULL),
+                     NN_OK);
+    size_t found = 0;
+    for (int part = 0; part < NN_PART_COUNT; part++) {
+        const struct nn_split_side side = nn_sequence_windows_side(windows, (enum nn_part)part);
+        for (size_t i = 0; i < side.count; i++, found++) {
+            const struct nn_sequence_piece piece =
+                nn_sequence_piece_at(t->set, windows, side.items[i]);
+            assert_true(found < n);
+            assert_int_equal(piece.sequence, wanted[found].sequence);
+            assert_int_equal(piece.first, wanted[found].first);
+            assert_int_equal(piece.length, wanted[found].length);
+            assert_int_equal(piece.fresh, wanted[found].fresh);
+            assert_int_equal(piece.ends, wanted[found].ends);
+        }
+    }
+    assert_int_equal(found, n);
+    nn_sequence_windows_destroy(windows);
+}
+
+/* Written down by hand. Sequences shorter than a window are whole; what is left over is in front.
+ */
+static void windows_end_where_sequences_end(void **state)
+{
+    static const struct nn_sequence_piece three_by_two[] = {
+        {0, 0, 3, 3, false}, {0, 2, 3, 2, true}, {1, 0, 2, 2, true}, {2, 1, 3, 3, false},
+        {2, 3, 3, 2, false}, {2, 5, 3, 2, true}, {3, 4, 3, 3, true}};
+    static const struct nn_sequence_piece two_by_five[] = {{0, 3, 2, 2, true},  {1, 0, 2, 2, true},
+                                                           {2, 1, 2, 2, false}, {2, 6, 2, 2, true},
+                                                           {3, 0, 2, 2, false}, {3, 5, 2, 2, true}};
+    static const struct nn_sequence_piece whole[] = {
+        {0, 0, 5, 5, true}, {1, 0, 2, 2, true}, {2, 0, 8, 8, true}, {3, 0, 7, 7, true}};
+    struct test_tables *t = *state;
+    import_steps(t);
+    expect_windows(t, &(struct nn_window_options){.length = 3, .length_given = true, .stride = 2},
+                   three_by_two, 7);
+    expect_windows(
+        t,
+        &(struct nn_window_options){
+            .length = 2, .length_given = true, .stride = 5, .tested = NN_WINDOWS_TESTED_EVERY},
+        two_by_five, 6);
+    expect_windows(t, &(struct nn_window_options){.length = 100, .length_given = true, .stride = 1},
+                   whole, 4);
+    assert_int_equal(nn_windows_count(&(struct nn_window_options){0}, 1000), 1);
+}
+
+/* A loader deals windows out as it does sequences: by length, and in batches of bounded steps. */
+static void windows_are_dealt_out(void **state)
+{
+    static const size_t wanted[][2] = {{0, 3}, {2, 3}, {1, 3}, {3, 3}, {5, 3}, {0, 2}};
+    struct test_tables *t = *state;
+    uint32_t items[] = {0, 1, 2};
+    const struct nn_split_side sides[NN_PART_COUNT] = {{items, 3}};
+    const struct nn_window_options options = {.length = 3, .length_given = true, .stride = 2};
+    struct nn_sequence_windows *windows = NULL;
+    struct nn_sequence_loader *loader = NULL;
+    struct nn_sequence_loader_batch b;
+    import_steps(t);
+    struct nn_scaling *scaling = scaling_of(t, ALL, 3, &PLAIN);
+    struct nn_scaled_sequences *scaled = scaled_of(t, scaling);
+    assert_int_equal(nn_sequence_windows_create(t->set, sides, &options, NULL, &windows, NULL),
+                     NN_OK);
+    const struct nn_split_side side = nn_sequence_windows_side(windows, NN_PART_TRAIN);
+    const struct nn_sequence_loader_options deal = {.items = side.items,
+                                                    .count = side.count,
+                                                    .batch_size = 4,
+                                                    .windows = windows,
+                                                    .sort = NN_SEQUENCE_SORT_LENGTH_DESCENDING,
+                                                    .epochs = 1};
+    assert_int_equal(nn_sequence_loader_max_steps(t->set, windows, side.items, side.count, 4), 12);
+    assert_int_equal(nn_sequence_loader_create(scaled, &deal, &loader, NULL), NN_OK);
+    for (size_t n = 0; nn_sequence_loader_next(loader, &b);) {
+        for (size_t i = 0; i < b.count; i++, n++) {
+            assert_int_equal(b.lengths[i], wanted[n][1]);
+            for (size_t s = 0; s < b.lengths[i]; s++) {
+                assert_true(b.inputs[i][s] == (nn_real)(wanted[n][0] + s));
+                assert_true(b.targets[i][s] == (nn_real)(10 * (wanted[n][0] + s)));
+            }
+        }
+    }
+    nn_sequence_loader_destroy(loader);
+    nn_sequence_windows_destroy(windows);
     nn_scaled_sequences_destroy(scaled);
     nn_scaling_destroy(scaling);
 }
@@ -530,6 +641,8 @@ int main(void)
         TABLE_TEST(scaling_travels_as_a_document),
         TABLE_TEST(batches_keep_the_order_asked_for),
         TABLE_TEST(shuffled_orders_are_those_of_images),
+        TABLE_TEST(windows_end_where_sequences_end),
+        TABLE_TEST(windows_are_dealt_out),
         TABLE_TEST(loaders_out_of_range_are_refused),
         TABLE_TEST(memory_may_run_out_anywhere),
         TABLE_TEST(case_a40_zeros_are_values),
