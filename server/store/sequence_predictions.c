@@ -85,11 +85,12 @@ static void read_sequence(struct sql_reader *r, void *row)
     out->predictions = sql_read_real_array(r, &n);
 }
 
-/* What a row of the list says; a network that predicts the last step alone has its error there. */
+/* What a row of the list says. What is predicted of a sequence ends with its last step. */
 #define SEQUENCE_COLUMNS                                                                           \
     " p.sample, p.name, p.length, p.targets[cardinality(p.targets)],"                              \
-    " p.predicted[cardinality(p.predicted)], p.rmse, case when cardinality(p.targets) = 1 then"    \
-    " p.length else p.worst_step end, p.targets[p.worst_step], p.predicted[p.worst_step],"
+    " p.predicted[cardinality(p.predicted)], p.rmse,"                                              \
+    " p.length - cardinality(p.targets) + p.worst_step, p.targets[p.worst_step], "                 \
+    "p.predicted[p.worst_step],"
 
 /* Arrays of one sequence, or of a small page: they could be any size. */
 static const char SEQUENCES[] =
@@ -178,8 +179,9 @@ static const char SPREAD[] =
     " < 'Infinity') as high from steps), bins as (select case when r.high > r.low then"
     " least(width_bucket(s.e, r.low, r.high, $4::integer), $4) else 1 end as bin, count(*) as n"
     " from steps s, range r where abs(s.e) < 'Infinity' group by 1), points as materialized"
-    " (select s.sample, s.before + i as place, case when cardinality(s.targets) = 1 then"
-    " s.length else i end as step, s.targets[i::integer] as t, s.predicted[i::integer] as p from"
+    " (select s.sample, s.before + i as place,"
+    " s.length - cardinality(s.targets) + i as step, s.targets[i::integer] as t, "
+    "s.predicted[i::integer] as p from"
     " sequences s, stride, generate_series(1 + (stride.k - s.before % stride.k) % stride.k,"
     " cardinality(s.targets)::bigint, stride.k) as i) select (select count(*) from sequences),"
     " r.n, r.not_finite, r.low, r.high, array(select coalesce(b.n, 0) from generate_series(1,"
