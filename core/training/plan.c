@@ -51,8 +51,12 @@ static size_t feed_bytes(const struct nn_training_setup *setup, size_t batch, si
     }
     size_t scaled =
         setup->scaling ? nn_scaled_sequences_bytes(setup->sequences, setup->scaling) : 0;
+    /* windows and the loader's order of them */
+    size_t windows = setup->windows ? nn_sequence_windows_total(setup->windows) *
+                                          (sizeof(struct nn_sequence_piece) + 3 * sizeof(uint32_t))
+                                    : 0;
     size_t held = max_rows + nn_sequences_info(setup->sequences)->longest;
-    return scaled + max_rows * 3 * sizeof(nn_real) + held * 2 * sizeof(double);
+    return scaled + windows + max_rows * 3 * sizeof(nn_real) + held * 2 * sizeof(double);
 }
 
 /* Of the parts that are held out, as if every step of a sequence were predicted; of images also of
