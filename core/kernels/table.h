@@ -9,6 +9,7 @@
 
 #include "core/kernels/exec.h"
 #include "core/kernels/table_images.h"
+#include "core/kernels/table_matrix.h"
 #include "core/kernels/table_recurrence.h"
 
 #ifdef NN_REAL_DOUBLE
@@ -80,26 +81,6 @@
     X(sgdm, nn_step_args)                                                                          \
     X(rmsprop, nn_step_args)                                                                       \
     X(adam, nn_step_args)
-
-/* y [m,n] = relu?(x b + bias), or y += x b (bias and relu empty then).
- * x (r, q) is x[r * x_row + q * x_step]; b (q, c) is b[q * ldb + c]. */
-struct nn_tile_args {
-    size_t m, n, k;
-    nn_real *y;
-    const nn_real *x, *b, *bias;
-    size_t ldy, x_row, x_step, ldb;
-    bool b_padded; /* each row of b may be read up to the next multiple of 16 columns */
-    bool accumulate, relu;
-};
-
-/* y [m,n] = relu?(x [m,k] b^T + bias) with b [n,k]; x and b have rows of k numbers in a row. */
-struct nn_dots_args {
-    size_t m, n, k;
-    nn_real *y;
-    const nn_real *x, *b, *bias;
-    size_t ldy, ldx, ldb;
-    bool accumulate, relu;
-};
 
 /* Mean and sum of squared deviations of each column. */
 struct nn_moments_args {
