@@ -206,7 +206,8 @@ static size_t workspace_bytes(const struct bench *b)
 
 static void prepare(struct bench *b)
 {
-    b->conv = (struct nn_conv2d){BATCH, 28, 28, 1, FILTERS, 5, 5, 1, 1, 0, 0, 24, 24, 1, 1, false};
+    b->conv =
+        (struct nn_conv2d){BATCH, 28, 28, 1, FILTERS, 5, 5, 1, 1, 0, 0, 24, 24, 1, 1, false, 1};
     b->image = numbers((size_t)BATCH * 28 * 28);
     b->w = numbers((size_t)25 * FILTERS);
     b->d_w = numbers((size_t)25 * FILTERS);
