@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Row 5.6, over HTTP: squeezenet1_1 with its ImageNet weights, googlenet and inception_v3 in one short sweep.
 
-usage: image_sweep.py [--data DIR] [--size N] [--epochs N]
+usage: image_sweep.py [--data DIR] [--size N] [--epochs N] [--pictures N]
 
 Photographs of flowers12 at a small size, few epochs: what is shown is the comparison, not the accuracy. Each
 network must be completed and have a row of the results table with accuracy, seconds and parameters; the
@@ -33,11 +33,14 @@ def parameters(name):
     return sum(value.numel() for value in model.parameters())
 
 
-def upload_pictures(daemon, photos, size):
+def upload_pictures(daemon, photos, size, most):
+    """At most so many to train of each class, all to test."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
-        for part in ("train", "test"):
-            archive.add(photos / part, part)
+        for folder in sorted((photos / "train").iterdir()):
+            for path in sorted(folder.iterdir())[:most]:
+                archive.add(path, f"train/{folder.name}/{path.name}")
+        archive.add(photos / "test", "test")
     dataset = daemon.create_dataset({"flowers.tar": out.getvalue()}, "archive", image_size=size)
     assert dataset["state"] == "ready", dataset
     return dataset
@@ -76,13 +79,14 @@ def main():
     parser.add_argument("--data", default=os.environ.get("ASSAY_TEST_DATA", "../shared/data"))
     parser.add_argument("--size", type=int, default=96)
     parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--pictures", type=int, default=1000, help="at most so many of a class to train")
     args = parser.parse_args()
     photos, fine = pathlib.Path(args.data) / "photos/flowers12", True
     weights = pathlib.Path(args.data) / "weights/squeezenet1_1/squeezenet1_1.safetensors"
     per_class = [len(list(folder.iterdir())) for folder in sorted((photos / "test").iterdir())]
     began = time.monotonic()
     with Daemon(ASSAY_CORES=str(os.cpu_count())) as daemon:
-        dataset, pretrained = upload_pictures(daemon, photos, args.size), upload_weights(daemon, weights)
+        dataset, pretrained = upload_pictures(daemon, photos, args.size, args.pictures), upload_weights(daemon, weights)
         job = daemon.submit({
             "kind": "transfer_learning", "dataset": dataset["id"], "freeze": "none", "split": {"train": 1},
             "weights": {"squeezenet1_1": pretrained}, "training": {"epochs": args.epochs},
