@@ -15,6 +15,7 @@ struct options {
     size_t filters, groups;
     struct nn_window_options window;
     bool bias;
+    struct nn_initial_options initial;
     struct nn_factor_options factors;
 };
 
@@ -42,6 +43,7 @@ static const struct jx_field FIELDS[] = {
      .offset = offsetof(struct options, bias),
      .fallback = "true",
      .doc = "whether each filter has a bias"},
+    NN_INITIAL_FIELDS(struct options, initial),
     NN_FACTOR_FIELDS(struct options, factors, "weights", "biases", "1"),
     JX_END,
 };
@@ -102,6 +104,7 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
     struct nn_layer_plan plan = {.out = {w.out_height, w.out_width, filters}};
     plan.parameters[0] =
         nn_filters_plan(filters, channels / options->groups, &w, &options->factors);
+    plan.parameters[0].initial = options->initial;
     plan.n_parameters = 1;
     size_t weights;
     if (!nn_layer_count(plan.parameters[0].extent, &weights)) {

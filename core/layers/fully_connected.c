@@ -14,6 +14,7 @@
 struct options {
     size_t outputs;
     bool bias;
+    struct nn_initial_options initial;
     struct nn_factor_options factors;
 };
 
@@ -30,6 +31,7 @@ static const struct jx_field FIELDS[] = {
      .offset = offsetof(struct options, bias),
      .fallback = "true",
      .doc = "whether each output has a bias"},
+    NN_INITIAL_FIELDS(struct options, initial),
     NN_FACTOR_FIELDS(struct options, factors, "weights", "biases", "1"),
     JX_END,
 };
@@ -64,6 +66,7 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
         .l2_factor = options->factors.weight_l2_factor,
         .fan_in = (double)features,
         .fan_out = (double)outputs,
+        .initial = options->initial,
     };
     if (options->bias) {
         plan.parameters[1] = nn_vector_plan("bias", NN_ROLE_BIAS, outputs,

@@ -38,6 +38,22 @@ struct nn_layer {
     const void *options; /* the struct that kind->fields describe */
 };
 
+/* How a weight begins. */
+enum nn_initialisation {
+    NN_INITIALISATION_GLOROT,           /* uniform in +-sqrt(6 / (fan_in + fan_out)) */
+    NN_INITIALISATION_HE,               /* normal, variance 2 / fan_in */
+    NN_INITIALISATION_HE_FAN_OUT,       /* normal, variance 2 / fan_out */
+    NN_INITIALISATION_HE_UNIFORM,       /* uniform in +-sqrt(6 / fan_in) */
+    NN_INITIALISATION_NORMAL,           /* normal, deviation `std` */
+    NN_INITIALISATION_TRUNCATED_NORMAL, /* the same, drawn anew beyond two deviations */
+    NN_INITIALISATION_ZEROS,
+};
+
+struct nn_initial_options {
+    int kind;   /* enum nn_initialisation */
+    double std; /* > 0, of the normal ones */
+};
+
 struct nn_parameter_plan {
     const char *suffix; /* "weight": the parameter is called <layer>.<suffix> */
     enum nn_role role;
@@ -47,8 +63,9 @@ struct nn_parameter_plan {
     size_t shape[4], extent[4];
     unsigned char order[4];
     double learning_rate_factor, l2_factor;
-    double fan_in, fan_out;      /* weights: Glorot's counts */
-    size_t ones_begin, ones_end; /* biases: these begin as 1, the others as 0 */
+    double fan_in, fan_out;            /* weights: what a sum reads, what a value goes into */
+    struct nn_initial_options initial; /* weights */
+    size_t ones_begin, ones_end;       /* biases: these begin as 1, the others as 0 */
 };
 
 /* An input of a layer. The features of a flattened image stand in memory as that image does,

@@ -65,6 +65,18 @@ void nn_relu_mask(const struct nn_run *run, const struct nn_backward *args, size
     nn_relu_gradient(run->exec, &mask);
 }
 
+const struct jx_choice nn_initial_choices[] = {
+    {"glorot", NN_INITIALISATION_GLOROT, "uniform in +-sqrt(6 / (inputs + outputs))"},
+    {"he", NN_INITIALISATION_HE, "normal, variance 2 / inputs"},
+    {"he_fan_out", NN_INITIALISATION_HE_FAN_OUT, "normal, variance 2 / outputs"},
+    {"he_uniform", NN_INITIALISATION_HE_UNIFORM, "uniform in +-sqrt(6 / inputs)"},
+    {"normal", NN_INITIALISATION_NORMAL, "normal, of weight_std"},
+    {"truncated_normal", NN_INITIALISATION_TRUNCATED_NORMAL,
+     "normal, of weight_std, cut at twice that"},
+    {"zeros", NN_INITIALISATION_ZEROS, "all zero"},
+    {0},
+};
+
 struct nn_parameter_plan nn_vector_plan(const char *suffix, enum nn_role role, size_t n,
                                         double learning_rate_factor, double l2_factor)
 {

@@ -59,6 +59,8 @@ struct nn_factor_options {
     double weight_l2_factor, bias_l2_factor;
 };
 
+extern const struct jx_choice nn_initial_choices[];
+
 /* clang-format off */
 #define NN_FACTOR_FIELD(owner, member, field, normal, text)                                         \
     {.name = #field, .type = JX_REAL, .offset = offsetof(owner, member.field), .min = 0,            \
@@ -87,6 +89,13 @@ struct nn_factor_options {
 #define NN_DILATION_FIELD(owner, member)                                                            \
     NN_PAIR_FIELD("dilation", owner, member.dilation, 1,                                            \
                   "pixels from one tap of the window to the next (1 if left out)")
+
+#define NN_INITIAL_FIELDS(owner, member)                                                            \
+    {.name = "weight_initialisation", .type = JX_ENUM, .offset = offsetof(owner, member.kind),    \
+     .choices = nn_initial_choices, .fallback = "\"glorot\"", .doc = "how the weights begin"},       \
+    {.name = "weight_std", .type = JX_REAL, .offset = offsetof(owner, member.std), .min = 1e-12,    \
+     .max = 1e6, .fallback = "0.01", .doc = "standard deviation, for normal and truncated_normal"}
+
 #define NN_WINDOW_FIELDS(owner, member, stride_text)                                                \
     NN_PAIR_FIELD("stride", owner, member.stride, 1, "step of the window (" stride_text ")"),       \
     NN_SIDES_FIELD("padding", owner, member.padding, "pixels added"),                               \

@@ -14,6 +14,7 @@ struct options {
     struct nn_window_options window;
     struct jx_ints output_padding;
     bool bias;
+    struct nn_initial_options initial;
     struct nn_factor_options factors;
 };
 
@@ -46,6 +47,7 @@ static const struct jx_field FIELDS[] = {
      .offset = offsetof(struct options, bias),
      .fallback = "true",
      .doc = "whether each filter has a bias"},
+    NN_INITIAL_FIELDS(struct options, initial),
     NN_FACTOR_FIELDS(struct options, factors, "weights", "biases", "1"),
     JX_END,
 };
@@ -105,6 +107,7 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
     struct nn_layer_plan plan = {.out = {w.out_height, w.out_width, filters}, .n_parameters = 1};
     plan.parameters[0] =
         nn_filters_plan(channels, filters / options->groups, &w, &options->factors);
+    plan.parameters[0].initial = options->initial;
     if (!nn_layer_count(plan.parameters[0].extent, &weights)) {
         return nn_layer_refuse(issue, "filters", "use fewer filters or a smaller kernel",
                                "the weights of this layer are too many to count");

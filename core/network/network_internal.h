@@ -159,6 +159,15 @@ void nn_network_pack_sequences(struct nn_network *network, const struct nn_seque
 /* Factors of the input, as its parameters say now. */
 void nn_network_set_factors(struct nn_network *network);
 
+/* Walks a parameter in PyTorch's row-major order and tells where each number is in memory. */
+struct nn_walk {
+    size_t stride[4]; /* in memory, of each axis of extent */
+    size_t at[4];
+    size_t offset;
+};
+struct nn_walk nn_walk_begin(const struct nn_parameter *parameter);
+void nn_walk_next(struct nn_walk *walk, const struct nn_parameter *parameter);
+
 /* Orthonormal columns (parameters of two axes, at least as many rows), drawn from the seed. */
 void nn_fill_orthogonal(const struct nn_parameter *parameter, uint64_t seed, size_t index);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parameters: names, blocks, first values, and the way to PyTorch's order and back.
+ * Parameters: names, blocks, and the way to PyTorch's order and back.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/random.h"
 #include "core/network/network_internal.h"
 
 /* Numbers of a whole batch of one activation. */
@@ -142,16 +141,9 @@ void nn_network_zero_grads(struct nn_network *network)
 
 /* ---- PyTorch's order ---- */
 
-/* Walks a parameter in PyTorch's row-major order and tells where each number is in memory. */
-struct walk {
-    size_t stride[4]; /* in memory, of each axis of extent */
-    size_t at[4];
-    size_t offset;
-};
-
-static struct walk walk_begin(const struct nn_parameter *parameter)
+struct nn_walk nn_walk_begin(const struct nn_parameter *parameter)
 {
-    struct walk walk = {0};
+    struct nn_walk walk = {0};
     size_t stride = 1;
     for (size_t i = 4; i-- > 0;) {
         walk.stride[parameter->order[i]] = stride;
@@ -160,7 +152,7 @@ static struct walk walk_begin(const struct nn_parameter *parameter)
     return walk;
 }
 
-static void walk_next(struct walk *walk, const struct nn_parameter *parameter)
+void nn_walk_next(struct nn_walk *walk, const struct nn_parameter *parameter)
 {
     for (size_t axis = 4; axis-- > 0;) {
         walk->offset += walk->stride[axis];
@@ -174,83 +166,18 @@ static void walk_next(struct walk *walk, const struct nn_parameter *parameter)
 
 void nn_parameter_to_torch(const struct nn_parameter *parameter, nn_real *out)
 {
-    struct walk walk = walk_begin(parameter);
+    struct nn_walk walk = nn_walk_begin(parameter);
     for (size_t i = 0; i < parameter->count; i++) {
         out[i] = parameter->value[walk.offset];
-        walk_next(&walk, parameter);
+        nn_walk_next(&walk, parameter);
     }
 }
 
 void nn_parameter_from_torch(const struct nn_parameter *parameter, const nn_real *in)
 {
-    struct walk walk = walk_begin(parameter);
+    struct nn_walk walk = nn_walk_begin(parameter);
     for (size_t i = 0; i < parameter->count; i++) {
         parameter->value[walk.offset] = in[i];
-        walk_next(&walk, parameter);
-    }
-}
-
-/* ---- first values ---- */
-
-static void fill(const struct nn_parameter *parameter, nn_real value)
-{
-    for (size_t i = 0; i < parameter->count; i++) {
-        parameter->value[i] = value;
-    }
-}
-
-/* Glorot and Bengio (2010): uniform in +-sqrt(6 / (fan_in + fan_out)). Drawn in PyTorch's order,
- * so that the values do not depend on how the weight is kept. */
-static void fill_glorot(const struct nn_parameter *parameter, const struct nn_parameter_plan *plan,
-                        uint64_t seed, size_t index)
-{
-    struct nn_random random;
-    struct walk walk = walk_begin(parameter);
-    double limit = sqrt(6.0 / (plan->fan_in + plan->fan_out));
-    nn_random_init(&random, seed, NN_RANDOM_INITIALIZE, 0, index);
-    for (size_t i = 0; i < parameter->count; i++) {
-        parameter->value[walk.offset] = (nn_real)((2 * nn_random_uniform(&random) - 1) * limit);
-        walk_next(&walk, parameter);
-    }
-}
-
-static void initialize(const struct nn_parameter *parameter, const struct nn_parameter_plan *plan,
-                       uint64_t seed, size_t index)
-{
-    switch (parameter->role) {
-    case NN_ROLE_WEIGHT:
-        fill_glorot(parameter, plan, seed, index);
-        break;
-    case NN_ROLE_RECURRENT_WEIGHT:
-        nn_fill_orthogonal(parameter, seed, index);
-        break;
-    case NN_ROLE_BIAS:
-        fill(parameter, 0);
-        for (size_t i = plan->ones_begin; i < plan->ones_end; i++) {
-            parameter->value[i] = 1;
-        }
-        break;
-    case NN_ROLE_SHIFT:
-    case NN_ROLE_RUNNING_MEAN:
-        fill(parameter, 0);
-        break;
-    case NN_ROLE_SCALE:
-    case NN_ROLE_RUNNING_VAR:
-        fill(parameter, 1);
-        break;
-    case NN_ROLE_INPUT_MEAN:
-    case NN_ROLE_INPUT_STD:
-        break; /* of the data, not of the seed */
-    }
-}
-
-void nn_network_initialize(struct nn_network *network, uint64_t seed)
-{
-    for (size_t n = 0; n < network->graph->n_nodes; n++) {
-        const struct nn_placed *placed = &network->placed[n];
-        for (size_t k = 0; k < placed->plan.n_parameters; k++) {
-            size_t index = (size_t)(placed->parameters - network->parameters) + k;
-            initialize(&placed->parameters[k], &placed->plan.parameters[k], seed, index);
-        }
+        nn_walk_next(&walk, parameter);
     }
 }
