@@ -1,7 +1,7 @@
 #!/bin/bash
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
 # usage: run.sh [ROW...]    rows: 1 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM;
-#                           3.5, 3.8s of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration;
+#                           3.5, 3.8s, 5.7 of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration;
 #                           4.4, 4.5 of the page in a browser; 4.6 of backup, restore and docker/; 5.1, 5.2, 5.6 of the catalogue, 5.rnn of recurrent layers
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -41,6 +41,7 @@ row() {
         $py tests/accept/peer_image_networks.py "$images" random \
             --networks squeezenet1_0,squeezenet1_1,mobilenet_v2,efficientnet_lite0 ;;
     3.5) $py tests/accept/sequence_regression.py ;;
+    5.7) $py tests/accept/turbofan.py ;;
     3.8s) $py tests/accept/determinism.py --kind sequence_regression ;;
     3.2) $py tests/accept/transfer.py accuracy ;;
     3.4) $py tests/accept/transfer.py head ;;
