@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/files/mapped_internal.h"
+#include "core/files/onnx.h"
 #include "core/files/torch_internal.h"
 #include "core/files/zip_internal.h"
 
@@ -18,7 +19,11 @@ struct nn_weights {
     enum nn_weights_format format;
     struct nn_mapped mapped; /* empty when the bytes are the caller's */
     struct nn_safetensors *safetensors;
-    struct nn_torch torch; /* tensors ordered by name once opened */
+    struct nn_torch torch;
+    struct nn_onnx *onnx;
+    struct nn_file_tensor *own;     /* of an ONNX file, whose model keeps the file's order */
+    struct nn_file_tensor *tensors; /* ordered by name; NULL of safetensors */
+    size_t n_tensors;
 };
 
 const char *nn_weights_format_name(enum nn_weights_format format)
@@ -27,6 +32,7 @@ const char *nn_weights_format_name(enum nn_weights_format format)
         [NN_WEIGHTS_SAFETENSORS] = "safetensors",
         [NN_WEIGHTS_PYTORCH] = "pytorch",
         [NN_WEIGHTS_PYTORCH_STREAM] = "pytorch_stream",
+        [NN_WEIGHTS_ONNX] = "onnx",
     };
     return NAMES[format];
 }
@@ -40,15 +46,18 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static enum nn_status order_tensors(struct nn_torch *torch, struct nn_error *err)
+static enum nn_status order_tensors(struct nn_weights *weights, struct nn_file_tensor *tensors,
+                                    size_t n, struct nn_error *err)
 {
-    qsort(torch->tensors, torch->n_tensors, sizeof *torch->tensors, by_name);
-    for (size_t i = 1; i < torch->n_tensors; i++) {
-        if (by_name(&torch->tensors[i - 1], &torch->tensors[i]) == 0) {
+    qsort(tensors, n, sizeof *tensors, by_name);
+    for (size_t i = 1; i < n; i++) {
+        if (by_name(&tensors[i - 1], &tensors[i]) == 0) {
             return nn_fail(err, NN_ERR_INVALID, "two tensors are named \"%.100s\"",
-                           torch->tensors[i].name);
+                           tensors[i].name);
         }
     }
+    weights->tensors = tensors;
+    weights->n_tensors = n;
     return NN_OK;
 }
 
@@ -58,14 +67,31 @@ static enum nn_status read_torch(struct nn_weights *weights, struct nn_error *er
     enum nn_status status = weights->format == NN_WEIGHTS_PYTORCH
                                 ? nn_torch_read_zip(torch, err)
                                 : nn_torch_read_stream(torch, err);
-    return status == NN_OK ? order_tensors(torch, err) : status;
+    return status == NN_OK ? order_tensors(weights, torch->tensors, torch->n_tensors, err) : status;
+}
+
+static enum nn_status read_onnx(struct nn_weights *weights, const void *bytes, size_t size,
+                                size_t max_tensors, struct nn_error *err)
+{
+    enum nn_status status = nn_onnx_open_bytes(bytes, size, max_tensors, &weights->onnx, err);
+    if (status != NN_OK) {
+        return status;
+    }
+    const struct nn_onnx_model *model = nn_onnx_model(weights->onnx);
+    weights->own = calloc(model->n_tensors + 1, sizeof *weights->own);
+    if (!weights->own) {
+        return nn_fail(err, NN_ERR_MEMORY, "no memory for %zu tensors", model->n_tensors);
+    }
+    for (size_t i = 0; i < model->n_tensors; i++) {
+        weights->own[i] = model->tensors[i];
+    }
+    return order_tensors(weights, weights->own, model->n_tensors, err);
 }
 
 /* What is no weight file of a known format, named where it is known all the same. */
 static enum nn_status refuse(const unsigned char *bytes, size_t size, struct nn_error *err)
 {
-    bool header = size > 8 && bytes[8] == '{'; /* of safetensors, 8 bytes of length before it */
-    if (size >= 2 && bytes[0] == 0x80 && bytes[1] <= 5 && !header) {
+    if (size >= 2 && bytes[0] == 0x80 && bytes[1] <= 5) {
         return nn_fail(err, NN_ERR_NOT_SUPPORTED,
                        "the file is a pickle, but none of torch.save; save the model's "
                        "state_dict() with it");
@@ -96,7 +122,12 @@ static enum nn_status read_any(struct nn_weights *weights, const unsigned char *
         weights->format = NN_WEIGHTS_PYTORCH_STREAM;
         return read_torch(weights, err);
     }
-    enum nn_status status = refuse(bytes, size, err);
+    bool header = size > 8 && bytes[8] == '{'; /* of safetensors, 8 bytes of length before it */
+    if (bytes && !header && nn_onnx_is(bytes, size)) {
+        weights->format = NN_WEIGHTS_ONNX;
+        return read_onnx(weights, bytes, size, torch->max_tensors, err);
+    }
+    enum nn_status status = header ? NN_OK : refuse(bytes, size, err);
     if (status != NN_OK) {
         return status;
     }
@@ -175,6 +206,8 @@ void nn_weights_close(struct nn_weights *weights)
     }
     nn_safetensors_close(weights->safetensors);
     nn_torch_deinit(&weights->torch);
+    nn_onnx_close(weights->onnx);
+    free(weights->own);
     nn_mapped_close(&weights->mapped);
     free(weights);
 }
@@ -186,16 +219,20 @@ enum nn_weights_format nn_weights_format(const struct nn_weights *weights)
     return weights->format;
 }
 
+const struct nn_onnx_model *nn_weights_model(const struct nn_weights *weights)
+{
+    return weights->onnx ? nn_onnx_model(weights->onnx) : NULL;
+}
+
 size_t nn_weights_count(const struct nn_weights *weights)
 {
-    return weights->safetensors ? nn_safetensors_count(weights->safetensors)
-                                : weights->torch.n_tensors;
+    return weights->safetensors ? nn_safetensors_count(weights->safetensors) : weights->n_tensors;
 }
 
 const struct nn_file_tensor *nn_weights_tensor(const struct nn_weights *weights, size_t i)
 {
     return weights->safetensors ? nn_safetensors_tensor(weights->safetensors, i)
-                                : &weights->torch.tensors[i];
+                                : &weights->tensors[i];
 }
 
 const struct nn_file_tensor *nn_weights_find(const struct nn_weights *weights, const char *name)
@@ -204,8 +241,7 @@ const struct nn_file_tensor *nn_weights_find(const struct nn_weights *weights, c
     if (weights->safetensors) {
         return nn_safetensors_find(weights->safetensors, name);
     }
-    return bsearch(&key, weights->torch.tensors, weights->torch.n_tensors,
-                   sizeof *weights->torch.tensors, by_name);
+    return bsearch(&key, weights->tensors, weights->n_tensors, sizeof *weights->tensors, by_name);
 }
 
 /* What cannot be read again must not stay: whoever wrote it would vouch for it. */

@@ -5,6 +5,7 @@
  *   safetensors       see safetensors.h
  *   pytorch           a state dict as torch.save writes it since 1.6: a zip container
  *   pytorch_stream    the same, as older versions write it: pickles, then the storages
+ *   onnx              the initialisers of a model's graph; see onnx.h
  *
  * A state dict is a dictionary (or OrderedDict) of tensors, also as the member "state_dict" or
  * "model_state_dict" of a checkpoint. Pickles are read by a reader of the few opcodes and names
@@ -22,15 +23,17 @@
 #define NN_FILES_WEIGHTS_H
 
 #include "core/base/base.h"
+#include "core/files/onnx.h"
 #include "core/files/safetensors.h"
 
 enum nn_weights_format {
     NN_WEIGHTS_SAFETENSORS,
     NN_WEIGHTS_PYTORCH,
     NN_WEIGHTS_PYTORCH_STREAM,
+    NN_WEIGHTS_ONNX,
     NN_WEIGHTS_FORMAT_COUNT
 };
-/* "safetensors", "pytorch", "pytorch_stream". */
+/* "safetensors", "pytorch", "pytorch_stream", "onnx". */
 const char *nn_weights_format_name(enum nn_weights_format format);
 
 struct nn_weights_limits {
@@ -54,6 +57,10 @@ NN_MUST_CHECK enum nn_status nn_weights_open_bytes(const void *bytes, size_t n,
 void nn_weights_close(struct nn_weights *weights);
 
 enum nn_weights_format nn_weights_format(const struct nn_weights *weights);
+
+/* The graph and the initialisers as they stand in an ONNX file; NULL of other formats. Borrowed
+ * until close. */
+const struct nn_onnx_model *nn_weights_model(const struct nn_weights *weights);
 
 /* Tensors ordered by name (bytewise), contiguous in row-major order whatever strides the file had;
  * nn_file_tensor_read converts one to nn_real. Borrowed until close. */
