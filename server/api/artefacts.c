@@ -8,6 +8,7 @@
 
 #include "server/api/assets_internal.h"
 #include "server/api/handlers_internal.h"
+#include "server/api/network_onnx_internal.h"
 #include "server/api/trial_read_internal.h"
 #include "server/store/results.h"
 
@@ -66,15 +67,17 @@ enum sv_status api_trials_log(void *state, const struct http_request *req,
 
 /* -------------------------------------------------------------------------------------- network */
 
-static const char *const FORMATS[] = {"safetensors", "onnx", NULL};
+enum { SAFETENSORS, ONNX };
+static const char *const FORMATS[] = {[SAFETENSORS] = "safetensors", [ONNX] = "onnx", NULL};
 struct network_query {
     int format;
 };
 static const struct http_param NETWORK_PARAMS[] = {
     {"format", HTTP_PARAM_CHOICE, offsetof(struct network_query, format), 0, 0, FORMATS}};
 
-/* GET /v1/trials/{id}/network: the weights as safetensors in PyTorch's order. The ETag is the
- * content's digest. 404 before there is one; 422 for a format that is not built. */
+/* GET /v1/trials/{id}/network: the weights as safetensors in PyTorch's order, whose ETag is the
+ * content's digest, or the network as ONNX. 404 before there is one; 422 when ONNX has no operators
+ * for a layer. */
 enum sv_status api_trials_network(void *state, const struct http_request *req,
                                   struct http_response *out_resp, struct sv_error *err)
 {
@@ -87,9 +90,6 @@ enum sv_status api_trials_network(void *state, const struct http_request *req,
     struct api_trial_read read = {.id = http_path(req, "id")};
     enum sv_status st =
         http_query_decode(req, NETWORK_PARAMS, API_COUNT(NETWORK_PARAMS), &query, err);
-    if (st == SV_OK && query.format == 1) {
-        st = sv_fail_parameter(err, SV_ERR_NOT_SUPPORTED, "format", "onnx is not built yet");
-    }
     if (st != SV_OK) {
         return st;
     }
@@ -101,7 +101,9 @@ enum sv_status api_trials_network(void *state, const struct http_request *req,
     if (st == SV_OK && !found) {
         st = sv_fail(err, SV_ERR_NOT_FOUND, "the trial has no network yet");
     }
-    if (st == SV_OK) {
+    if (st == SV_OK && query.format == ONNX) {
+        st = api_network_onnx_send(ctx, req, out_resp, &read.scope, &trial, &network, err);
+    } else if (st == SV_OK) {
         (void)snprintf(name, sizeof name, "%s.safetensors", read.id);
         st = api_blob_send(ctx, req, out_resp, &read.scope, &network.blob, name, err);
     }

@@ -48,6 +48,7 @@ API_HANDLER(api_weights_before_file);
 API_HANDLER(api_weights_put_file);
 API_HANDLER(api_weights_tensors);
 API_HANDLER(api_weights_content);
+API_HANDLER(api_weights_network);
 API_HANDLER(api_weights_match);
 
 API_HANDLER(api_experiments_list);

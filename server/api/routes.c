@@ -98,6 +98,7 @@ static const struct http_route ROUTES[] = {
     UPLOAD("/v1/weights/{id}/files/{name}", api_weights_put_file, api_weights_before_file),
     POLL("/v1/weights/{id}/tensors", api_weights_tensors),
     READ_AS("/v1/weights/{id}/content", api_weights_content, "application/octet-stream"),
+    READ("/v1/weights/{id}/network", api_weights_network),
     /* Reads only, but with a body. */
     {.method = "POST",
      .pattern = "/v1/weights/{id}/match",

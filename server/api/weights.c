@@ -37,6 +37,16 @@ static const char *const FIELDS[] = {"id",
                                      "finished_at",
                                      NULL};
 
+/* Without the description of a graph, which has an address of its own. */
+static json_t *shown_report(const struct store_weights *w)
+{
+    json_t *report = api_document(w->report);
+    if (json_is_object(report)) {
+        (void)json_object_del(report, "network");
+    }
+    return report;
+}
+
 static json_t *encode(const void *row, bool in_list)
 {
     const struct store_weights *w = row;
@@ -55,7 +65,7 @@ static json_t *encode(const void *row, bool in_list)
         api_given(w->finished_at));
     if (out && !in_list &&
         (json_object_set_new(out, "files", api_files_encode(w->files, w->n_files)) != 0 ||
-         json_object_set_new(out, "report", api_document(w->report)) != 0)) {
+         json_object_set_new(out, "report", shown_report(w)) != 0)) {
         json_decref(out);
         return NULL;
     }

@@ -12,7 +12,8 @@ const char cli_weights_usage[] =
     "                             [--no-wait] [--server URL] FILE\n"
     "       assayd weights list [--server URL]\n"
     "       assayd weights show ID [--server URL]\n"
-    "       FILE is safetensors or a state dict of PyTorch. create prints the id once they are "
+    "       FILE is safetensors, a state dict of PyTorch or ONNX. create prints the id once they "
+    "are "
     "ready.\n";
 
 static const char *const KEYS[] = {"number", "id", "name", "state", "format", "element_count"};

@@ -149,7 +149,6 @@ ROWS = [
     ("GET", "/v1/trials/{trial}/predictions?sort=-worst_error", None, {}, 400, "invalid_parameter", "?sort"),
     ("GET", "/v1/trials/{trial}/predictions?sort=name", None, {}, 400, "invalid_parameter", "?sort"),
     ("GET", "/v1/trials/{trial}/network?format=zip", None, {}, 400, "invalid_parameter", "?format"),
-    ("GET", "/v1/trials/{trial}/network?format=onnx", None, {}, 422, "not_supported", "?format"),
     ("GET", "/v1/datasets?kind=cats", None, {}, 400, "invalid_parameter", "?kind"),
     ("GET", "/v1/weights?state=heavy", None, {}, 400, "invalid_parameter", "?state"),
     ("GET", "/v1/weights?kind=image_classification", None, {}, 400, "invalid_parameter", "?kind"),

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Convolution and pooling of ONNX as layers.
+ */
+#include <string.h>
+
+#include "core/exchange/onnx_read_internal.h"
+
+/* An attribute of n numbers as a list, in the order given; fallback where there is none. NULL:
+ * another number of them, or a negative one. */
+static json_t *numbers(const struct nn_onnx_node *node, const char *name, size_t n,
+                       const size_t *order, int64_t fallback)
+{
+    const struct nn_onnx_attribute *a = nn_onnx_attribute(node, name, NN_ONNX_INTS);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        int64_t value = !a ? fallback : a->n == n ? a->integers[order ? order[i] : i] : -1;
+        if (value < 0 || json_array_append_new(list, json_integer((json_int_t)value)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static bool text_is(const struct nn_onnx_node *node, const char *name, const char *text)
+{
+    const struct nn_onnx_attribute *a = nn_onnx_attribute(node, name, NN_ONNX_STRING);
+    return a && strcmp(a->text, text) == 0;
+}
+
+/* kernel: of the weight, or NULL for the attribute. */
+static json_t *window(struct nn_onnx_reader *r, const struct nn_onnx_node *node, json_t *kernel)
+{
+    static const size_t PADS[4] = {0, 2, 1, 3}; /* top, left, bottom, right -> ours */
+    json_t *options = json_object();
+    json_t *strides = numbers(node, "strides", 2, NULL, 1);
+    json_t *pads = numbers(node, "pads", 4, PADS, 0);
+    kernel = kernel ? kernel : numbers(node, "kernel_shape", 2, NULL, -1);
+    if (!options || !strides || !pads || !kernel) {
+        json_decref(options);
+        json_decref(strides);
+        json_decref(pads);
+        json_decref(kernel);
+        (void)nn_onnx_lacks(r, "windows of two sides alone");
+        return NULL;
+    }
+    bool same = text_is(node, "auto_pad", "SAME_UPPER");
+    (void)json_object_set_new(options, "kernel", kernel);
+    (void)json_object_set_new(options, "stride", strides);
+    (void)json_object_set_new(options, same ? "same_padding" : "padding",
+                              same ? json_true() : json_incref(pads));
+    json_decref(pads);
+    return options;
+}
+
+bool nn_onnx_read_conv(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
+{
+    const struct nn_file_tensor *weight = nn_onnx_tensor_in(r, node, 1);
+    const struct nn_file_tensor *bias = nn_onnx_tensor_in(r, node, 2);
+    size_t layer;
+    if (!weight || weight->rank != 4 || (node->n_inputs > 2 && !bias) ||
+        text_is(node, "auto_pad", "SAME_LOWER")) {
+        return nn_onnx_lacks(r, "other than two-dimensional with constant weights");
+    }
+    json_t *options = window(
+        r, node, json_pack("[I, I]", (json_int_t)weight->shape[2], (json_int_t)weight->shape[3]));
+    json_t *dilation = numbers(node, "dilations", 2, NULL, 1);
+    if (!options || !dilation) {
+        json_decref(options);
+        json_decref(dilation);
+        return false;
+    }
+    (void)json_object_set_new(options, "dilation", dilation);
+    (void)json_object_set_new(options, "filters", json_integer((json_int_t)weight->shape[0]));
+    (void)json_object_set_new(options, "groups",
+                              json_integer((json_int_t)nn_onnx_int_of(node, "group", 1)));
+    (void)json_object_set_new(options, "bias", json_boolean(bias != NULL));
+    if (!nn_onnx_add_layer(r, node, "convolution", options, 1, weight, &layer)) {
+        return false;
+    }
+    nn_onnx_add_tensor(r, layer, "weight", weight);
+    if (bias) {
+        nn_onnx_add_tensor(r, layer, "bias", bias);
+    }
+    return true;
+}
+
+static bool pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node, const char *kind)
+{
+    const struct nn_onnx_attribute *dilations = nn_onnx_attribute(node, "dilations", NN_ONNX_INTS);
+    bool average = kind[0] == 'a';
+    size_t layer;
+    for (size_t i = 0; dilations && i < dilations->n; i++) {
+        if (dilations->integers[i] != 1) {
+            return nn_onnx_lacks(r, "dilated windows");
+        }
+    }
+    if (node->n_outputs > 1 || text_is(node, "auto_pad", "SAME_LOWER")) {
+        return nn_onnx_lacks(r, "indices, or the odd pixel of padding in front");
+    }
+    json_t *options = window(r, node, NULL);
+    if (!options) {
+        return false;
+    }
+    (void)json_object_set_new(options, "ceil_mode",
+                              json_boolean(nn_onnx_int_of(node, "ceil_mode", 0) != 0));
+    if (average) {
+        bool counted = nn_onnx_int_of(node, "count_include_pad", 0) != 0;
+        (void)json_object_set_new(options, "count_padding", json_boolean(counted));
+    }
+    return nn_onnx_add_layer(r, node, kind, options, 1, NULL, &layer);
+}
+
+bool nn_onnx_read_max_pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
+{
+    return pool(r, node, "max_pool");
+}
+
+bool nn_onnx_read_average_pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
+{
+    return pool(r, node, "average_pool");
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Weight files of the peers, and ONNX files of ours in onnxruntime.
+
+usage: onnx_files.py DRIVER      (build/release/tests/accept/onnx_driver; needs the packages onnx,
+                                 onnxruntime and safetensors, and Debian's python3-torch)
+
+Prints a JSON line a check; exits 1 when one fails.
+  tensors: files that torch.save (zip and legacy), safetensors and onnx wrote; every tensor read by
+           us has the name, type, sizes and SHA-256 that it was written with.
+  outputs: networks of ours with seeded weights, written as ONNX, checked by onnx.checker, run by
+           onnxruntime; largest difference of scores over their largest magnitude <= 1e-4.
+"""
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import onnx
+import onnxruntime
+import safetensors.numpy
+
+DEBIAN = "/usr/bin/python3"
+LIMIT = 1e-4
+# name, parameters, sizes (height, width, channels), classes, batch
+IMAGES = [("squeezenet1_1", {"size": 224}, (224, 224, 3), 1000), ("simple_cnn", {}, (28, 28, 1), 10),
+          ("resnet18", {"size": 224}, (224, 224, 3), 1000), ("googlenet", {"size": 224}, (224, 224, 3), 1000),
+          ("mobilenet_v2", {"size": 224}, (224, 224, 3), 1000),
+          ("efficientnet_lite0", {"size": 224}, (224, 224, 3), 1000),
+          ("inception_v3", {"size": 299}, (299, 299, 3), 1000), ("googlenet_lrn", {"size": 224}, (224, 224, 3), 10),
+          ("drsn_cw_1d", {}, (2048, 1, 1), 8)]
+EVERYTHING = {"layers": [
+    {"name": "in", "kind": "image_input"},
+    {"name": "conv", "kind": "convolution", "filters": 6, "kernel": [3, 2], "padding": [1, 0, 2, 1], "stride": [2, 1]},
+    {"name": "elu", "kind": "elu", "alpha": 0.7}, {"name": "gelu", "kind": "gelu"}, {"name": "silu", "kind": "silu"},
+    {"name": "leaky", "kind": "leaky_relu", "slope": 0.2}, {"name": "lrn", "kind": "local_response_norm", "size": 5},
+    {"name": "soft", "kind": "soft_threshold", "threshold": 0.05}, {"name": "clip", "kind": "clipped_relu"},
+    {"name": "average", "kind": "average_pool", "kernel": 3, "stride": 2, "padding": 1, "ceil_mode": True, "count_padding": False},
+    {"name": "pad", "kind": "channel_padding", "before": 1, "after": 2},
+    {"name": "max", "kind": "max_pool", "kernel": 2, "stride": 2, "ceil_mode": True},
+    {"name": "mean", "kind": "channel_mean"}, {"name": "tanh", "kind": "tanh"}, {"name": "sigmoid", "kind": "sigmoid"},
+    {"name": "times", "kind": "multiplication"}, {"name": "abs", "kind": "absolute"},
+    {"name": "drop", "kind": "dropout"}, {"name": "flat", "kind": "flatten"}, {"name": "bn", "kind": "batch_norm"},
+    {"name": "fc", "kind": "fully_connected"}, {"name": "softmax", "kind": "softmax"}],
+    "connections": [["in", "conv"], ["conv", "elu"], ["elu", "gelu"], ["gelu", "silu"], ["silu", "leaky"], ["leaky", "lrn"],
+                    ["lrn", "soft"], ["soft", "clip"], ["clip", "average"], ["average", "pad"], ["pad", "max"], ["max", "mean"],
+                    ["mean", "tanh"], ["tanh", "sigmoid"], ["max", "times"], ["sigmoid", "times"], ["times", "abs"],
+                    ["abs", "drop"], ["drop", "flat"], ["flat", "bn"], ["bn", "fc"], ["fc", "softmax"]]}
+SEQUENCES = [("lstm_regression", {}), ("lstm_classification", {})]
+
+TORCH = """
+import torch, sys, collections, hashlib
+torch.manual_seed(3)
+state = collections.OrderedDict((n, torch.randn(s).to(t)) for n, s, t in (
+    ("a.weight", (4, 3, 2, 2), torch.float32), ("a.bias", (4,), torch.float16), ("b.weight", (5, 4), torch.bfloat16),
+    ("c", (2, 3), torch.float64)))
+state["steps"] = torch.tensor(7)
+state["turned"] = torch.randn(3, 4).t()
+torch.save(state, sys.argv[1])
+torch.save(state, sys.argv[2], _use_new_zipfile_serialization=False)
+names = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.float64: "F64", torch.int64: "I64"}
+for name in sorted(state):
+    t = state[name].contiguous()
+    raw = bytes(t.view(torch.int16).numpy().tobytes() if t.dtype == torch.bfloat16 else t.numpy().tobytes())
+    print(name, names[t.dtype], ",".join(map(str, t.shape)), hashlib.sha256(raw).hexdigest())
+"""
+
+
+def read_by_us(driver, path):
+    """The lines of the driver."""
+    return subprocess.run([driver, "tensors", path], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout.splitlines()
+
+
+def lines_of(arrays):
+    """What a reader should say of numpy arrays."""
+    names = {"float32": "F32", "float16": "F16", "float64": "F64", "int64": "I64", "int32": "I32", "uint8": "U8"}
+    return ["%s %s %s %s" % (n, names[str(arrays[n].dtype)], ",".join(map(str, arrays[n].shape)),
+                             hashlib.sha256(arrays[n].tobytes()).hexdigest()) for n in sorted(arrays)]
+
+
+def arrays():
+    """Tensors of several types."""
+    rng = numpy.random.default_rng(5)
+    made = {"conv.weight": rng.standard_normal((8, 3, 3, 3)).astype("float32"),
+            "half": rng.standard_normal((7,)).astype("float16"), "double": rng.standard_normal((2, 2)),
+            "count": numpy.array(12, dtype="int64"), "ints": rng.integers(-9, 9, (3, 2)).astype("int32"),
+            "bytes": rng.integers(0, 255, (5,)).astype("uint8"), "empty": numpy.zeros((0, 4), dtype="float32")}
+    return made
+
+
+def onnx_model(values, typed):
+    """A model that carries arrays as initialisers, raw or in the field of their type."""
+    def tensor(name, array):
+        kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+        if not typed:
+            return onnx.numpy_helper.from_array(array, name)
+        return onnx.helper.make_tensor(name, kind, array.shape, array.flatten().tolist())
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Identity", ["x"], ["y"])], "g",
+                                   [value("x", 1, ["N"])], [value("y", 1, ["N"])],
+                                   [tensor(n, a) for n, a in values.items()])
+    return onnx.helper.make_model(graph)
+
+
+def say(check, passed, **more):
+    """One line."""
+    print(json.dumps({"row": "5.files", "check": check, **more, "passed": bool(passed)}), flush=True)
+    return bool(passed)
+
+
+def tensors(driver, folder):
+    """Files of four writers."""
+    fine = True
+    paths = [os.path.join(folder, n) for n in ("zip.pth", "legacy.pth")]
+    told = subprocess.run([DEBIAN, "-c", TORCH, *paths], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    for path in paths:
+        fine &= say("torch.save " + os.path.basename(path), read_by_us(driver, path) == told, tensors=len(told))
+    values = arrays()
+    path = os.path.join(folder, "a.safetensors")
+    safetensors.numpy.save_file(values, path)
+    fine &= say("safetensors", read_by_us(driver, path) == lines_of(values), tensors=len(values))
+    for typed in (False, True):
+        path = os.path.join(folder, "a.onnx")
+        onnx.save(onnx_model(values, typed), path)
+        fine &= say("onnx " + ("typed" if typed else "raw"), read_by_us(driver, path) == lines_of(values), tensors=len(values))
+    return fine
+
+
+def compare(name, folder):
+    """Runs what the driver left in a folder."""
+    path = os.path.join(folder, "network.onnx")
+    model = onnx.load(path)
+    onnx.checker.check_model(model, full_check=True)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    [given] = session.get_inputs()
+    shape = list(given.shape)
+    data = numpy.fromfile(os.path.join(folder, "input"), dtype="float32")
+    if len(shape) == 3:
+        shape[0:2] = [STEPS, BATCH]
+    else:
+        shape[0] = BATCH
+    got = dict(zip([o.name for o in session.get_outputs()], session.run(None, {"input": data.reshape(shape)})))
+    worst = 0.0
+    for output, values in got.items():
+        ours = numpy.fromfile(os.path.join(folder, output), dtype="float32")
+        worst = max(worst, float(numpy.abs(values.flatten() - ours).max() / max(numpy.abs(ours).max(), 1e-30)))
+    return say("onnxruntime " + name, worst <= LIMIT and numpy.isfinite(worst), nodes=len(model.graph.node),
+               operators=sorted({n.op_type for n in model.graph.node}), outputs=sorted(got), worst=worst)
+
+
+BATCH, STEPS = 2, 17
+
+
+def outputs(driver, folder):
+    """Networks of ours."""
+    fine = True
+    for name, parameters, sizes, classes in IMAGES + [("all kinds", None, (13, 11, 3), 5)]:
+        spec = EVERYTHING if parameters is None else {"name": name, **parameters}
+        subprocess.run([driver, "write", json.dumps(spec), *map(str, sizes), str(classes), str(BATCH), "7", folder], check=True)
+        fine &= compare(name, folder)
+    for name, parameters in SEQUENCES:
+        classes = "4" if name == "lstm_classification" else "0"
+        subprocess.run([driver, "sequences", json.dumps({"name": name, **parameters}), str(STEPS), "9", classes, str(BATCH), "7",
+                        folder], check=True)
+        fine &= compare(name, folder)
+    return fine
+
+
+def main():
+    """Both parts."""
+    driver = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        fine = tensors(driver, folder)
+        fine &= outputs(driver, folder)
+    sys.exit(0 if fine else 1)
+
+
+if __name__ == "__main__":
+    main()
