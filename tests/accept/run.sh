@@ -73,8 +73,9 @@ row() {
     5.files) # needs pip's onnx, onnxruntime and safetensors beside Debian's python3-torch
         make -s build/release/tests/accept/onnx_driver && python3 tests/accept/onnx_files.py build/release/tests/accept/onnx_driver ;;
     3.11) # needs Debian's libonnx-testdata
-        make -s build/release/tests/numeric/test_onnx_cases build/release/tests/numeric/test_onnx_recurrent && [ -d /usr/share/libonnx-testdata/data ] &&
+        make -s build/release/tests/numeric/test_onnx_{cases,functions,recurrent} && [ -d /usr/share/libonnx-testdata/data ] &&
             counted 3.11 "cases of ONNX" build/release/tests/numeric/test_onnx_cases &&
+            counted 3.11 "cases of ONNX for functions, sums and products" build/release/tests/numeric/test_onnx_functions &&
             counted 3.11 "cases of ONNX for LSTM and GRU" build/release/tests/numeric/test_onnx_recurrent ;;
     4.6) # needs root and debootstrap
         local image
