@@ -408,6 +408,10 @@ static bool write_lstm(struct nn_onnx_writer *w, struct nn_onnx_layer *layer)
     char names[3][NN_ONNX_NAME_SIZE], all[NN_ONNX_NAME_SIZE], axis[NN_ONNX_NAME_SIZE];
     bool last = strcmp(json_string_value(json_object_get(layer->options, "output")), "last") == 0;
     const int64_t direction = last ? 0 : 1; /* Y_h [1, N, C], Y [T, 1, N, C] */
+    if (nn_onnx_has_parameter(w, layer, "weight_ih_l0_reverse")) {
+        (void)strcpy(w->lack, "both directions");
+        return false;
+    }
     lstm_tensors(w, layer, names);
     nn_onnx_inner(layer, "states", all);
     nn_onnx_inner(layer, "axis", axis);
