@@ -22,6 +22,7 @@
 #include "core/kernels/pointwise.h"
 #include "core/kernels/pooling.h"
 #include "core/kernels/recurrence.h"
+#include "core/kernels/row_norm.h"
 #include "core/kernels/softmax.h"
 #include "core/kernels/update.h"
 

@@ -10,6 +10,7 @@
 #include "core/kernels/exec.h"
 #include "core/kernels/table_images.h"
 #include "core/kernels/table_matrix.h"
+#include "core/kernels/table_norm.h"
 #include "core/kernels/table_recurrence.h"
 
 #ifdef NN_REAL_DOUBLE
@@ -30,6 +31,9 @@
     X(norm_apply, nn_norm_args)                                                                    \
     X(norm_sums, nn_norm_sums_args)                                                                \
     X(norm_gradient, nn_norm_gradient_args)                                                        \
+    X(norm_rows, nn_norm_rows_args)                                                                \
+    X(norm_rows_gradient, nn_norm_rows_gradient_args)                                              \
+    X(norm_rows_sums, nn_norm_rows_sums_args)                                                      \
     X(column_sums, nn_column_sums_args)                                                            \
     X(copy, nn_map_args)                                                                           \
     X(add, nn_map_args)                                                                            \

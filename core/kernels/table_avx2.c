@@ -19,6 +19,7 @@
 #include "core/kernels/activation_simd.h"
 #include "core/kernels/broadcast_simd.h"
 #include "core/kernels/norm_simd.h"
+#include "core/kernels/row_norm_simd.h"
 #include "core/kernels/lrn_simd.h"
 #include "core/kernels/pointwise_simd.h"
 #include "core/kernels/pooling_simd.h"

@@ -25,7 +25,10 @@ struct nn_activation_operator {
     LAYER(convolution)                                                                             \
     LAYER(transposed_convolution)                                                                  \
     LAYER(batch_norm)                                                                              \
+    LAYER(group_norm)                                                                              \
+    LAYER(layer_norm)                                                                              \
     LAYER(local_response_norm)                                                                     \
+    LAYER(rms_norm)                                                                                \
     LAYER(relu)                                                                                    \
     LAYER(clipped_relu)                                                                            \
     ACTIVATION(leaky_relu)                                                                         \

@@ -125,6 +125,41 @@ RESIZED = {"layers": [
     layer("l", "fully_connected"), layer("x", "softmax")]}
 
 
+class ChannelNorm(nn.LayerNorm):
+    """Layer normalisation of the channels of each pixel."""
+
+    def forward(self, x):
+        return super().forward(x.movedim(1, -1)).movedim(-1, 1)
+
+
+class RmsNorm(nn.Module):
+    """The channels of each pixel divided by their root mean square (Zhang, Sennrich 2019)."""
+
+    def __init__(self, channels, eps):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(channels)), eps
+
+    def forward(self, x):
+        r = torch.rsqrt(x.square().mean(1, keepdim=True) + self.eps)
+        return x * r * self.weight[:, None, None]
+
+
+def norms():
+    module = nn.Sequential()
+    for name, child in [("c", nn.Conv2d(2, 6, 2)), ("n1", ChannelNorm(6, eps=1e-3)),
+                        ("n2", nn.GroupNorm(3, 6)), ("n3", RmsNorm(6, 1e-2)), ("f", nn.Flatten()),
+                        ("n4", nn.LayerNorm(6 * 4 * 3)), ("l", nn.Linear(6 * 4 * 3, 4))]:
+        module.add_module(name, child)
+    return module
+
+
+NORMS = {"layers": [
+    layer("in", "image_input"), layer("c", "convolution", filters=6, kernel=2),
+    layer("n1", "layer_norm", epsilon=1e-3), layer("n2", "group_norm", groups=3),
+    layer("n3", "rms_norm", epsilon=1e-2), layer("f", "flatten"), layer("n4", "layer_norm"),
+    layer("l", "fully_connected"), layer("x", "softmax")]}
+
+
 def numbers(tensor):
     return [float("%.12g" % v) for v in tensor.detach().reshape(-1).tolist()]
 
@@ -165,6 +200,7 @@ def main():
         case("flat", FLAT, flat(), (5, 5, 2), 4, 4),
         case("strided", STRIDED, strided(), (8, 6, 2), 3, 6),
         case("resized", RESIZED, resized(), (5, 4, 4), 3, 3),
+        case("norms", NORMS, norms(), (5, 4, 2), 4, 3),
     ]
     print(json.dumps(cases))
 

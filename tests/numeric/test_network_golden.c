@@ -108,7 +108,7 @@ static void run_case(const json_t *c, enum nn_operators operators)
 static void networks_compute_what_pytorch_computes(void **state)
 {
     (void)state;
-    golden_each("tests/golden/network.json", 3, run_case);
+    golden_each("tests/golden/network.json", 6, run_case);
 }
 
 int main(void)

@@ -45,6 +45,11 @@ void ref_norm_apply(double *y, const struct nn_batch_norm *norm, const nn_real *
 void ref_norm_gradient(double *d_x, double *d_scale, double *d_shift,
                        const struct nn_batch_norm_gradient *g);
 
+void ref_row_norm(double *y, const struct nn_row_norm *norm, const nn_real *x, size_t ldx);
+/* Added to; d_scale and d_shift may be NULL. */
+void ref_row_norm_gradient(double *d_x, double *d_scale, double *d_shift,
+                           const struct nn_row_norm *norm, const struct nn_row_norm_gradient *g);
+
 void ref_lrn(double *y, const struct nn_lrn *lrn, const nn_real *x, size_t ldx);
 /* Added to. */
 void ref_lrn_gradient(double *d_x, const struct nn_lrn *lrn, const nn_real *d_y, size_t ldd_y,

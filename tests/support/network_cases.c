@@ -233,6 +233,30 @@ const struct test_network_case test_network_cases[] = {
      "{'name': 'l', 'kind': 'local_response_norm', 'alpha': 3, 'beta': 1.5},"
      "{'name': 's', 'kind': 'addition'}," FC,
      "['in', 'l'], ['l', 's'], ['in', 's'], ['s', 'fc']", NULL, false},
+    {"layer_norm", IMAGE(3, 2, 5),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 6, 'kernel': 1},"
+     "{'name': 'l', 'kind': 'layer_norm', 'epsilon': 0.01}," FC,
+     NULL, NULL, false},
+    {"layer_norm behind a flatten, beside another layer", IMAGE(2, 3, 2),
+     "{'name': 'f', 'kind': 'flatten'}, {'name': 'l', 'kind': 'layer_norm'},"
+     "{'name': 's', 'kind': 'addition'}," FC,
+     "['in', 'f'], ['f', 'l'], ['f', 's'], ['l', 's'], ['s', 'fc']", NULL, false},
+    {"norms of every step", SEQUENCES(6, LENGTHS),
+     "{'name': 'a', 'kind': 'layer_norm'}, {'name': 'b', 'kind': 'fully_connected', 'outputs': 6},"
+     "{'name': 'c', 'kind': 'rms_norm'}, {'name': 'd', 'kind': 'fully_connected', 'outputs': 6},"
+     "{'name': 'e', 'kind': 'group_norm', 'groups': 2}," FC,
+     NULL, NULL, false},
+    {"rms_norm, frozen", IMAGE(2, 3, 4), "{'name': 'l', 'kind': 'rms_norm', 'epsilon': 0.1}," FC,
+     NULL, "l", false},
+    {"group_norm", IMAGE(3, 4, 6), "{'name': 'g', 'kind': 'group_norm', 'groups': 3}," FC, NULL,
+     NULL, false},
+    {"group_norm of one group, beside another layer", IMAGE(3, 2, 3),
+     "{'name': 'g', 'kind': 'group_norm', 'groups': 1}, {'name': 's', 'kind': 'addition'}," FC,
+     "['in', 'g'], ['g', 's'], ['in', 's'], ['s', 'fc']", NULL, false},
+    {"group_norm of single channels", IMAGE(4, 3, 3),
+     "{'name': 'c', 'kind': 'convolution', 'filters': 4, 'kernel': 1},"
+     "{'name': 'g', 'kind': 'group_norm', 'groups': 4}," FC,
+     NULL, "c", false},
     {"global_average_pool", IMAGE(4, 3, 5), "{'name': 'p', 'kind': 'global_average_pool'}," FC,
      NULL, NULL, false},
     {"flatten", IMAGE(3, 2, 2), "{'name': 'f', 'kind': 'flatten'}," FC, NULL, NULL, false},

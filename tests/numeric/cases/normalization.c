@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cases of batch_norm.h and lrn.h.
+ * Cases of batch_norm.h, row_norm.h and lrn.h.
  */
 #include "tests/numeric/cases/cases.h"
 #include "tests/ref/ref.h"
@@ -164,10 +164,95 @@ static void local_response(struct numeric *t)
     }
 }
 
+/* samples, pixels, channels, groups, gap */
+static const size_t WITHIN[][5] = {
+    {1, 1, 1, 1, 0},   {7, 1, 64, 1, 0},    {1100, 1, 5, 1, 2},  {3, 1, 131, 1, 1},
+    {30, 1, 24, 3, 0}, {513, 1, 200, 1, 0}, {2, 9, 6, 3, 0},     {3, 1100, 20, 5, 1},
+    {5, 49, 64, 2, 0}, {2, 2500, 3, 1, 0},  {0, 1, 8, 1, 0},     {4, 6, 7, 7, 3},
+    {2, 1, 9, 9, 0},   {6, 1, 1024, 1, 0},  {1, 3000, 40, 1, 0}, {9, 1, 37, 1, 5}};
+
+/* A norm over samples whose values lie around `offset`. */
+static struct nn_row_norm row_norm_of(struct numeric *t, const size_t *s, bool centred)
+{
+    struct field scale = numeric_field(t, 1, s[2], 0), shift = numeric_field(t, 1, s[2], 0);
+    return (struct nn_row_norm){
+        .samples = s[0],
+        .pixels = s[1],
+        .channels = s[2],
+        .groups = s[3],
+        .centred = centred,
+        .epsilon = (nn_real)1e-3,
+        .scale = scale.data,
+        .shift = centred ? shift.data : NULL,
+        .mean = numeric_array(t, s[0] * s[3] + 1, sizeof(nn_real)),
+        .factor = numeric_array(t, s[0] * s[3] + 1, sizeof(nn_real)),
+    };
+}
+
+/* how: 1 added to, 2 parameters frozen */
+static void check_row_norm(struct numeric *t, size_t i, nn_real offset, bool centred, unsigned how)
+{
+    const size_t *s = WITHIN[i], rows = s[0] * s[1];
+    struct nn_row_norm norm = row_norm_of(t, s, centred);
+    struct field x = numeric_field(t, rows, s[2], s[4]), d_y = numeric_field(t, rows, s[2], 1);
+    struct field y = numeric_field(t, rows, s[2], s[4]), d_x = numeric_field(t, rows, s[2], 2);
+    struct field d_scale = numeric_field(t, 1, s[2], 0), d_shift = numeric_field(t, 1, s[2], 0);
+    shift_values(t, x, 1, offset);
+    double *expected = numeric_doubles(t, y), *gradient = numeric_doubles(t, d_x);
+    double *scale = numeric_doubles(t, d_scale), *shift = numeric_doubles(t, d_shift);
+    struct nn_row_norm_gradient g = {.x = x.data, .d_y = d_y.data, .d_x = d_x.data};
+    g.ldx = x.ld;
+    g.ldd_y = d_y.ld;
+    g.ldd_x = d_x.ld;
+    g.accumulate = how & 1;
+    g.d_scale = how & 2 ? NULL : d_scale.data;
+    g.d_shift = how & 2 || !centred ? NULL : d_shift.data;
+    for (size_t e = 0; !g.accumulate && e < rows * s[2]; e++) {
+        gradient[e] = 0;
+    }
+    numeric_workspace(t, nn_row_norm_workspace(s[0], s[1], s[2], nn_pool_lanes(t->exec.pool)));
+    ref_row_norm(expected, &norm, x.data, x.ld);
+    ref_row_norm_gradient(gradient, g.d_scale ? scale : NULL, g.d_shift ? shift : NULL, &norm, &g);
+    nn_row_norm_forward(&t->exec, &norm, y.data, y.ld, x.data, x.ld);
+    numeric_compare(t, y, expected, s[1] * s[2], "row norm shape %zu centred %d", i, centred);
+    nn_row_norm_gradient(&t->exec, &norm, &g);
+    numeric_compare(t, d_scale, scale, rows, "row norm d_scale shape %zu how %u", i, how);
+    numeric_compare(t, d_shift, shift, rows, "row norm d_shift shape %zu how %u", i, how);
+    numeric_compare(t, d_x, gradient, s[1] * s[2], "row norm d_x shape %zu centred %d how %u", i,
+                    centred, how);
+}
+
+static void row_norm(struct numeric *t)
+{
+    for (size_t i = 0; i < sizeof WITHIN / sizeof *WITHIN; i++) {
+        for (unsigned how = 0; how < 4; how++) {
+            check_row_norm(t, i, 0, true, how);
+            if (WITHIN[i][1] == 1 && WITHIN[i][2] > 1) { /* of one value nothing is left */
+                check_row_norm(t, i, (nn_real)0.5, false, how);
+            }
+        }
+    }
+}
+
+/* A large mean costs no digits beyond those it has taken from x already; in place. */
+static void row_norm_far(struct numeric *t)
+{
+    static const size_t SHAPE[] = {40, 1, 100, 1};
+    struct nn_row_norm norm = row_norm_of(t, SHAPE, true);
+    struct field x = numeric_field(t, 40, 100, 0);
+    shift_values(t, x, 1, 100);
+    double *expected = numeric_doubles(t, x);
+    ref_row_norm(expected, &norm, x.data, x.ld);
+    nn_row_norm_forward(&t->exec, &norm, x.data, x.ld, x.data, x.ld);
+    numeric_compare(t, x, expected, 100, "row norm far from 0, in place");
+}
+
 const struct numeric_case normalization_cases[] = {
     {"moments", "moments", moments},
     {"norm_apply", "norm_apply", apply},
     {"norm_gradient", "norm_sums norm_gradient", gradient},
+    {"row_norm", "norm_rows norm_rows_gradient norm_rows_sums", row_norm},
+    {"row_norm_far", "norm_rows", row_norm_far},
     {"local_response_norm", "lrn lrn_gradient", local_response},
     {NULL, NULL, NULL},
 };
