@@ -12,6 +12,7 @@
 #define NN_KERNELS_KERNELS_H
 
 #include "core/kernels/activation.h"
+#include "core/kernels/attention.h"
 #include "core/kernels/batch_norm.h"
 #include "core/kernels/broadcast.h"
 #include "core/kernels/convolution.h"
@@ -23,6 +24,7 @@
 #include "core/kernels/pooling.h"
 #include "core/kernels/recurrence.h"
 #include "core/kernels/row_norm.h"
+#include "core/kernels/sequences.h"
 #include "core/kernels/softmax.h"
 #include "core/kernels/update.h"
 

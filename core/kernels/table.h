@@ -8,6 +8,7 @@
 #define NN_KERNELS_TABLE_H
 
 #include "core/kernels/exec.h"
+#include "core/kernels/table_attention.h"
 #include "core/kernels/table_images.h"
 #include "core/kernels/table_matrix.h"
 #include "core/kernels/table_norm.h"
@@ -34,6 +35,8 @@
     X(norm_rows, nn_norm_rows_args)                                                                \
     X(norm_rows_gradient, nn_norm_rows_gradient_args)                                              \
     X(norm_rows_sums, nn_norm_rows_sums_args)                                                      \
+    X(attention_softmax, nn_attention_softmax_args)                                                \
+    X(attention_gradient, nn_attention_gradient_args)                                              \
     X(column_sums, nn_column_sums_args)                                                            \
     X(copy, nn_map_args)                                                                           \
     X(add, nn_map_args)                                                                            \
@@ -85,38 +88,6 @@
     X(sgdm, nn_step_args)                                                                          \
     X(rmsprop, nn_step_args)                                                                       \
     X(adam, nn_step_args)
-
-/* Mean and sum of squared deviations of each column. */
-struct nn_moments_args {
-    size_t rows, columns, ldx;
-    const nn_real *x;
-    double *mean, *deviations;
-};
-
-/* y = relu?((x - mean) * factor + shift), a value a column for mean, factor, shift. */
-struct nn_norm_args {
-    size_t rows, columns, ldy, ldx;
-    nn_real *y;
-    const nn_real *x, *mean, *factor, *shift;
-    bool relu;
-};
-
-/* With d_y' = d_y, 0 where relu and (x - mean) * factor + shift <= 0:
- * sums = sum of d_y', products = sum of d_y' * (x - mean), each written. */
-struct nn_norm_sums_args {
-    size_t rows, columns, ldx, ldd_y;
-    const nn_real *x, *d_y, *mean, *factor, *shift;
-    bool relu;
-    double *sums, *products;
-};
-
-/* d_x = factor * d_y' + slope * (x - mean) + offset, written or added to. d_x may be d_y. */
-struct nn_norm_gradient_args {
-    size_t rows, columns, ldd_x, ldx, ldd_y;
-    nn_real *d_x;
-    const nn_real *x, *d_y, *mean, *factor, *shift, *slope, *offset;
-    bool relu, accumulate;
-};
 
 /* sums (written) of each column. */
 struct nn_column_sums_args {

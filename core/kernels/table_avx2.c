@@ -17,6 +17,7 @@
 #include "core/kernels/lstm_simd.h"
 #include "core/kernels/gru_simd.h"
 #include "core/kernels/activation_simd.h"
+#include "core/kernels/attention_simd.h"
 #include "core/kernels/broadcast_simd.h"
 #include "core/kernels/norm_simd.h"
 #include "core/kernels/row_norm_simd.h"

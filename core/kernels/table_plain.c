@@ -17,6 +17,7 @@
 #include "core/kernels/pooling_simd.h"
 #include "core/kernels/softmax_simd.h"
 #include "core/kernels/activation_plain.h"
+#include "core/kernels/attention_plain.h"
 #include "core/kernels/row_norm_plain.h"
 #include "core/kernels/update_simd.h"
 /* clang-format on */

@@ -9,6 +9,7 @@
  * order. The ReLU behind it, if any, is the epilogue of the product.
  */
 #include "core/layers/kinds_internal.h"
+#include "core/layers/linear_internal.h"
 #include "core/layers/shape_internal.h"
 
 struct options {
@@ -92,104 +93,54 @@ const struct nn_layer_kind nn_kind_fully_connected = {
 
 /* ---- running ---- */
 
-struct sizes {
-    size_t batch, inputs, outputs;
-};
-
-static struct sizes sizes_of(const struct nn_pass *pass, size_t batch)
+static struct nn_linear linear_of(const struct nn_pass *pass, size_t batch)
 {
-    return (struct sizes){.batch = batch,
-                          .inputs = pass->in[0].height * pass->in[0].width * pass->in[0].channels,
-                          .outputs = pass->layers[0]->plan.out.channels};
+    const struct nn_placed *placed = pass->layers[0];
+    return (struct nn_linear){.rows = batch,
+                              .inputs =
+                                  pass->in[0].height * pass->in[0].width * pass->in[0].channels,
+                              .outputs = placed->plan.out.channels,
+                              .weight = nn_placed_value(placed, NN_ROLE_WEIGHT),
+                              .bias = nn_placed_value(placed, NN_ROLE_BIAS),
+                              .relu = nn_relu_behind(pass, 1),
+                              .d_weight = nn_placed_grad(placed, NN_ROLE_WEIGHT),
+                              .d_bias = nn_placed_grad(placed, NN_ROLE_BIAS)};
 }
 
-/* Distance between samples: an image is dense, a row of features may be columns of another. */
-static size_t sample_ld(const struct nn_pass *pass, struct nn_view view)
+/* An image as one row: it is dense, while a row of features may be columns of another. */
+static struct nn_view as_row(const struct nn_pass *pass, struct nn_view view)
 {
     size_t pixels = pass->in[0].height * pass->in[0].width;
-    NN_ASSERT(pixels == 1 || view.ld == pass->in[0].channels);
-    return pixels * view.ld;
+    NN_ASSERT(pixels == 1 || !view.data || view.ld == pass->in[0].channels);
+    return (struct nn_view){view.data, pixels * view.ld};
 }
 
 static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)
 {
-    struct sizes s = sizes_of(pass, pass->max_batch);
-    bool relu = nn_relu_behind(pass, 1);
-    size_t d_w = nn_gemm_workspace(s.outputs, s.inputs, s.batch, lanes);
-    size_t d_x = nn_gemm_workspace(s.batch, s.inputs, s.outputs, lanes);
-    if (pass->sequence) { /* any number of steps */
-        d_w = nn_gemm_workspace_up_to(s.outputs, s.inputs, s.batch);
-        d_x = nn_gemm_workspace_up_to(s.batch, s.inputs, s.outputs);
-    }
-    out->scratch_bytes = nn_bytes(nn_gemm_pack_count(s.inputs, s.outputs));
-    out->workspace_bytes =
-        nn_larger(nn_larger(d_w, d_x), nn_column_sums_workspace(s.batch, s.outputs));
+    const struct nn_linear linear = linear_of(pass, pass->max_batch);
+    out->scratch_bytes = nn_bytes(nn_linear_storage(linear.inputs, linear.outputs));
+    out->workspace_bytes = nn_linear_workspace(&linear, pass->sequence, lanes);
     out->needs_input = nn_placed_trains(pass->layers[0]);
-    out->needs_output = relu;
-    out->overwrites_d_y = relu;
+    out->needs_output = linear.relu;
+    out->overwrites_d_y = linear.relu;
 }
 
 static void forward(const struct nn_pass *pass, const struct nn_run *run, const struct nn_view *x,
                     struct nn_view y)
 {
-    const struct nn_placed *placed = pass->layers[0];
-    struct sizes s = sizes_of(pass, run->batch);
-    struct nn_packed packed;
-    struct nn_epilogue epilogue = {.bias = nn_placed_value(placed, NN_ROLE_BIAS),
-                                   .activation = nn_relu_behind(pass, 1) ? NN_ACTIVATION_RELU
-                                                                         : NN_ACTIVATION_NONE};
-    nn_gemm_pack(run->exec, &packed, pass->scratch, nn_placed_value(placed, NN_ROLE_WEIGHT),
-                 s.inputs, true, s.inputs, s.outputs);
-    nn_gemm_packed(run->exec, y.data, y.ld, x[0].data, sample_ld(pass, x[0]), s.batch, &packed,
-                   &epilogue);
-}
-
-static void weight_gradient(const struct nn_pass *pass, const struct nn_run *run,
-                            const struct nn_backward *args, const struct sizes *s)
-{
-    nn_real *d_w = nn_placed_grad(pass->layers[0], NN_ROLE_WEIGHT);
-    nn_real *d_b = nn_placed_grad(pass->layers[0], NN_ROLE_BIAS);
-    if (d_w) {
-        struct nn_gemm gemm = {.m = s->outputs,
-                               .n = s->inputs,
-                               .k = s->batch,
-                               .a = args->d_y.data,
-                               .lda = args->d_y.ld,
-                               .transpose_a = true,
-                               .b = args->x[0].data,
-                               .ldb = sample_ld(pass, args->x[0]),
-                               .c = d_w,
-                               .ldc = s->inputs,
-                               .accumulate = true};
-        nn_gemm(run->exec, &gemm);
-    }
-    if (d_b) {
-        nn_column_sums(run->exec, d_b, args->d_y.data, args->d_y.ld, s->batch, s->outputs);
-    }
+    const struct nn_linear linear = linear_of(pass, run->batch);
+    nn_linear_forward(run->exec, &linear, y, as_row(pass, x[0]), pass->scratch);
 }
 
 static void backward(const struct nn_pass *pass, const struct nn_run *run,
                      const struct nn_backward *args)
 {
-    struct sizes s = sizes_of(pass, run->batch);
-    if (nn_relu_behind(pass, 1)) {
-        nn_relu_mask(run, args, s.batch, s.outputs);
+    const struct nn_linear linear = linear_of(pass, run->batch);
+    const struct nn_gradient d_x = {as_row(pass, args->d_x[0].view), args->d_x[0].add};
+    if (linear.relu) {
+        nn_relu_mask(run, args, linear.rows, linear.outputs);
     }
-    weight_gradient(pass, run, args, &s);
-    struct nn_view d_x = args->d_x[0].view;
-    if (d_x.data) {
-        struct nn_gemm gemm = {.m = s.batch,
-                               .n = s.inputs,
-                               .k = s.outputs,
-                               .a = args->d_y.data,
-                               .lda = args->d_y.ld,
-                               .b = nn_placed_value(pass->layers[0], NN_ROLE_WEIGHT),
-                               .ldb = s.inputs,
-                               .c = d_x.data,
-                               .ldc = sample_ld(pass, d_x),
-                               .accumulate = args->d_x[0].add};
-        nn_gemm(run->exec, &gemm);
-    }
+    nn_linear_gradient(run->exec, &linear, args->d_y, as_row(pass, args->x[0]), &d_x);
 }
 
 const struct nn_operator nn_op_fully_connected = {

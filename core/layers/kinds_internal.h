@@ -20,8 +20,13 @@ struct nn_activation_operator {
 #define NN_LAYERS(KIND, LAYER, ACTIVATION)                                                         \
     KIND(image_input)                                                                              \
     KIND(sequence_input)                                                                           \
+    LAYER(attention)                                                                               \
+    LAYER(embedding)                                                                               \
     LAYER(lstm)                                                                                    \
     LAYER(gru)                                                                                     \
+    LAYER(positional_encoding)                                                                     \
+    LAYER(sequence_pool)                                                                           \
+    LAYER(temporal_convolution)                                                                    \
     LAYER(convolution)                                                                             \
     LAYER(transposed_convolution)                                                                  \
     LAYER(batch_norm)                                                                              \

@@ -75,6 +75,7 @@ struct nn_layer_input {
     struct nn_shape shape;
     struct nn_shape image; /* before the flatten; equal to shape where there was none */
     bool sequence;         /* shape is that of a step */
+    bool as_given;         /* straight from the input, and not normalised there */
 };
 
 struct nn_layer_plan {

@@ -34,6 +34,8 @@ static const char *const NAMES[] = {
     "simple_cnn",
     "squeezenet1_0",
     "squeezenet1_1",
+    "tcn",
+    "transformer_encoder",
 };
 /* clang-format on */
 

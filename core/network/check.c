@@ -260,8 +260,16 @@ static bool is_known(struct nn_shape shape)
     return shape.height > 0 && shape.width > 0 && shape.channels > 0;
 }
 
+/* Whether a node gives what the data set holds, untouched. */
+static bool gives_data(const struct nn_node *node, const struct nn_network_bind *bind)
+{
+    return is_input(node) && !node->options_wrong &&
+           nn_input_normalisation(&node->layer, bind) == NN_NORMALISATION_NONE;
+}
+
 /* The inputs of a node; false while one of them is not known. */
-static bool gather_inputs(const struct nn_node *node, const struct nn_layer_plan *plans,
+static bool gather_inputs(const struct nn_description *graph, const struct nn_node *node,
+                          const struct nn_network_bind *bind, const struct nn_layer_plan *plans,
                           struct nn_layer_input in[NN_LAYER_INPUTS_MAX])
 {
     const struct nn_layer_kind *kind = node->layer.kind;
@@ -274,6 +282,7 @@ static bool gather_inputs(const struct nn_node *node, const struct nn_layer_plan
         in[k].shape = plan->out;
         in[k].image = is_known(plan->image) ? plan->image : plan->out;
         in[k].sequence = plan->sequence;
+        in[k].as_given = gives_data(&graph->nodes[node->inputs[k]], bind);
         if (!is_known(in[k].shape)) {
             return false;
         }
@@ -298,32 +307,33 @@ static const char *sequence_fault(const struct nn_node *node, const struct nn_la
     enum nn_on_sequences on_sequences = node->layer.kind->on_sequences;
     for (size_t k = 1; k < node->n_inputs; k++) {
         if (in[k].sequence != in[0].sequence) {
-            *out_mend = "let the lstm or gru layers before it give their outputs alike";
+            *out_mend = "let the layers before it give rows for steps, or for sequences, alike";
             return "some of its inputs are sequences and some are not";
         }
     }
     if (node->n_inputs > 0 && in[0].sequence && on_sequences == NN_SEQUENCES_REFUSED) {
-        *out_mend = "put an lstm or gru with the output \"last\" before it, or remove it";
+        *out_mend = "put a sequence_pool before it, or remove it";
         return "a layer of this kind cannot take a sequence";
     }
     if (node->n_inputs > 0 && !in[0].sequence && on_sequences == NN_SEQUENCES_WHOLE) {
-        *out_mend =
-            "begin with a sequence_input, and let an lstm or gru before it give \"sequence\"";
+        *out_mend = "begin with a sequence_input, and let no layer before it take one row of each";
         return "a layer of this kind takes sequences only";
     }
     return NULL;
 }
 
-static void plan_node(const struct nn_node *node, const struct nn_network_bind *bind,
-                      struct nn_issues *issues, struct nn_layer_plan *plans,
-                      struct nn_layer_plan *out)
+static void plan_node(const struct nn_description *graph, size_t which,
+                      const struct nn_network_bind *bind, struct nn_issues *issues,
+                      struct nn_layer_plan *plans)
 {
+    const struct nn_node *node = &graph->nodes[which];
+    struct nn_layer_plan *out = &plans[which];
     const struct nn_layer_kind *kind = node->layer.kind;
     struct nn_layer_input in[NN_LAYER_INPUTS_MAX];
     struct nn_layer_issue issue = {0};
     char pointer[POINTER_SIZE];
     size_t count;
-    if (!gather_inputs(node, plans, in)) {
+    if (!gather_inputs(graph, node, bind, plans, in)) {
         return;
     }
     pointer_of(node, pointer);
@@ -390,7 +400,8 @@ static void check_scores(const struct nn_description *graph, const struct nn_net
         return;
     }
     if (plans[graph->output].sequence) {
-        nn_issue(issues, node->layer.name, pointer, "give the last lstm or gru the output \"last\"",
+        nn_issue(issues, node->layer.name, pointer,
+                 "put a sequence_pool before the last fully_connected",
                  "the network gives scores for each step, not for each sequence");
     } else if (out.height != 1 || out.width != 1) {
         nn_issue(issues, node->layer.name, pointer,
@@ -410,8 +421,7 @@ void nn_graph_plan(const struct nn_description *graph, const struct nn_network_b
                    struct nn_issues *issues, struct nn_layer_plan *out_plans)
 {
     for (size_t k = 0; k < graph->n_order; k++) {
-        size_t i = graph->order[k];
-        plan_node(&graph->nodes[i], bind, issues, out_plans, &out_plans[i]);
+        plan_node(graph, graph->order[k], bind, issues, out_plans);
     }
     if (bind && bind->classes > 0 && graph->output != SIZE_MAX) {
         check_scores(graph, bind, issues, out_plans);

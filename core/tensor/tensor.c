@@ -38,8 +38,6 @@ size_t nn_rows_count(const struct nn_rows *rows)
         return rows->batch * rows->height * rows->width;
     case NN_LAYOUT_PACKED:
         return rows->starts[rows->steps];
-    case NN_LAYOUT_RAGGED:
-        return rows->offsets[rows->batch];
     }
     return 0;
 }

@@ -44,7 +44,6 @@ enum nn_layout {
     NN_LAYOUT_GRID,   /* batch x height x width, width fastest */
     NN_LAYOUT_PACKED, /* time-major: step t is rows starts[t] .. + active[t], a row each of the */
                       /* active[t] longest sequences, longest first: padding has no rows */
-    NN_LAYOUT_RAGGED, /* sequence-major: sequence i is rows offsets[i] .. offsets[i + 1] */
 };
 
 struct nn_rows {
@@ -56,7 +55,6 @@ struct nn_rows {
     const size_t *starts;  /* PACKED: steps + 1 entries, the last one the number of rows */
     const size_t *samples; /* PACKED: batch entries: which sequence the k-th row of a step is of */
     const size_t *ranks;   /* PACKED: the inverse: of sequence i, the k */
-    const size_t *offsets; /* RAGGED: batch + 1 entries; borrowed */
 };
 
 /* Numbers of storage that nn_rows_pack needs for at most so many sequences and rows. */

@@ -33,6 +33,10 @@ import time
 
 from peer import environment, report
 
+if __name__ == "__main__":
+    environment()
+import torch  # noqa: E402  after the environment is right
+
 WANTED = {1: 2.2, 2: 2.5, 3: 2.5}
 GRU, BOTH_WAYS = ("gru", "bigru"), ("bilstm", "bigru")
 FEATURES, BATCH = 17, 20
@@ -300,6 +304,4 @@ def main():
 
 
 if __name__ == "__main__":
-    environment()
-    import torch  # after the environment is right
     sys.exit(main())

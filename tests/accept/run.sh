@@ -2,7 +2,7 @@
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
 # usage: run.sh [ROW...]    rows: 1 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM;
 #                           3.5, 3.8s, 5.7 of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration;
-#                           4.4, 4.5 of the page in a browser; 4.6 of backup, restore and docker/; 5.1, 5.2, 5.6 of the catalogue, 5.rnn of recurrent layers
+#                           4.4, 4.5 of the page in a browser; 4.6 of backup, restore and docker/; 5.1, 5.2, 5.6, 5.attn of the catalogue, 5.rnn of recurrent layers
 #                           5.files of weight files and ONNX
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -72,6 +72,7 @@ row() {
     5.2) make -s MODE=f64 build/f64/tests/accept/image_driver && $py tests/accept/peer_shrinkage.py build/f64/tests/accept/image_driver ;;
     5.files) # needs pip's onnx, onnxruntime and safetensors beside Debian's python3-torch
         make -s build/release/tests/accept/onnx_driver && python3 tests/accept/onnx_files.py build/release/tests/accept/onnx_driver ;;
+    5.attn) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_attention.py "build/f64/$lstm" ;;
     3.11) # needs Debian's libonnx-testdata
         make -s build/release/tests/numeric/test_onnx_{cases,functions,recurrent} && [ -d /usr/share/libonnx-testdata/data ] &&
             counted 3.11 "cases of ONNX" build/release/tests/numeric/test_onnx_cases &&

@@ -320,6 +320,34 @@ def test_windows_train_and_whole_sequences_are_judged(daemon, engines):
     assert test["steps"] == sum(max(0, n - 20) // 3 + 1 for name, n in lengths.items() if name.startswith("test/"))
 
 
+def test_other_networks_of_sequences(daemon, engines):
+    """Transformers and temporal convolutions learn, and give a prediction for every step."""
+    networks = [{"name": "transformer_encoder", "width": 8, "heads": 2, "hidden": 16, "depth": 1},
+                {"name": "transformer_encoder", "width": 8, "heads": 2, "hidden": 8, "depth": 1, "feed_forward": "swiglu",
+                 "position": "learned", "causal": False},
+                {"name": "tcn", "filters": 8, "dilations": [1, 4]}]
+    job = daemon.post("/v1/jobs", {"kind": "sequence_regression", "dataset": engines["id"], "split": {"validation": 0.25},
+                                   "search": {"parameters": {"network": networks}}, "data": {"rul_threshold": 100},
+                                   "training": {"epochs": 12, "batch_size": 3, "learning_rate": 0.01}})
+    trials = daemon.wait_job(job["id"])
+    assert [t["state"] for t in trials] == ["completed"] * 3, [daemon.get(f"/v1/trials/{t['id']}").get("error") for t in trials]
+    for trial in trials:
+        curve = daemon.get(f"/v1/trials/{trial['id']}/metrics?names=training_rmse")["metrics"]["training_rmse"]["value"]
+        assert np.mean(curve[-2:]) < 0.95 * np.mean(curve[:2]), curve  # two steps see every engine
+        listed = daemon.get(f"/v1/trials/{trial['id']}/predictions?part=test&limit=2")["items"]
+        one = daemon.get(f"/v1/trials/{trial['id']}/predictions?part=test&sequence={listed[0]['sample']}")["items"][0]
+        assert len(one["predictions"]) == one["length"] == len(one["targets"])
+
+
+def test_networks_that_do_not_fit_the_sequences(daemon, engines):
+    for network, pointer in (({"name": "transformer_encoder", "width": 10, "heads": 4}, "/network"),
+                             ({"name": "transformer_encoder", "position": "learned", "length": 5}, "/network"),
+                             ({"name": "tcn", "padding": "valid"}, "/network/padding")):
+        answer = daemon.request("POST", "/v1/jobs", json={"kind": "sequence_regression", "dataset": engines["id"],
+                                                          "network": network})
+        assert answer.status_code == 422 and answer.json()["pointer"].startswith(pointer), answer.text
+
+
 def test_what_a_regression_does_not_have(daemon, finished_regression):
     trial = finished_regression[1][0]["id"]
     problem = daemon.refused("GET", f"/v1/trials/{trial}/confusion-matrix", 404, "not_found")

@@ -15,7 +15,7 @@
 static const struct numeric_case *const GROUPS[] = {
     matrix_cases,    convolution_cases, normalization_cases, pooling_cases,
     softmax_cases,   recurrence_cases,  pointwise_cases,     activation_cases,
-    broadcast_cases, framing_cases,     update_cases};
+    broadcast_cases, framing_cases,     update_cases,        attention_cases};
 
 #define GROUP_COUNT (sizeof GROUPS / sizeof GROUPS[0])
 

@@ -35,7 +35,7 @@ static const struct test_network_case LARGE[] = {
      "{'name': 'c', 'kind': 'convolution', 'filters': 20, 'kernel': 5},"
      "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'},"
      "{'name': 'fc', 'kind': 'fully_connected'}",
-     NULL, NULL, true},
+     NULL, NULL, true, 0},
     {"deep", 19, 17, 3, 5, 11, NULL,
      "{'name': 'a', 'kind': 'convolution', 'filters': 16, 'kernel': 3, 'same_padding': true},"
      "{'name': 'b', 'kind': 'batch_norm'}, {'name': 'd', 'kind': 'relu'},"
@@ -43,7 +43,7 @@ static const struct test_network_case LARGE[] = {
      "{'name': 'f', 'kind': 'convolution', 'filters': 24, 'kernel': 3, 'stride': 2},"
      "{'name': 'g', 'kind': 'relu'}, {'name': 'h', 'kind': 'dropout', 'rate': 0.3},"
      "{'name': 'fc', 'kind': 'fully_connected'}",
-     NULL, NULL, true},
+     NULL, NULL, true, 0},
     {"inception block", 14, 14, 8, 6, 9, NULL,
      "{'name': 'a', 'kind': 'convolution', 'filters': 8, 'kernel': 1},"
      "{'name': 'an', 'kind': 'batch_norm'}, {'name': 'ar', 'kind': 'relu'},"
@@ -56,7 +56,7 @@ static const struct test_network_case LARGE[] = {
      "{'name': 'fc', 'kind': 'fully_connected'}",
      "['in', 'a'], ['a', 'an'], ['an', 'ar'], ['in', 'b'], ['b', 'br'], ['in', 'p'], ['p', 'q'],"
      " ['ar', 'j'], ['br', 'j'], ['q', 'j'], ['j', 'm'], ['m', 'fc']",
-     NULL, true},
+     NULL, true, 0},
     {"residual blocks", 10, 10, 4, 3, 13, NULL,
      "{'name': 'a', 'kind': 'convolution', 'filters': 8, 'kernel': 3, 'padding': 1},"
      "{'name': 'n', 'kind': 'batch_norm'}, {'name': 'r', 'kind': 'relu'},"
@@ -66,12 +66,18 @@ static const struct test_network_case LARGE[] = {
      "{'name': 'fc', 'kind': 'fully_connected'}",
      "['in', 'a'], ['a', 'n'], ['n', 'r'], ['r', 'b'], ['b', 'm'], ['m', 's'], ['r', 's'],"
      " ['s', 't'], ['t', 'g'], ['g', 'fc']",
-     NULL, true},
+     NULL, true, 0},
     {"two lstm", 1, 1, 17, 3, 9, LARGE_LENGTHS,
      "{'name': 'a', 'kind': 'lstm', 'units': 200}, {'name': 'b', 'kind': 'lstm', 'units': 70},"
      "{'name': 'f', 'kind': 'fully_connected', 'outputs': 50},"
      "{'name': 'd', 'kind': 'dropout', 'rate': 0.5}, {'name': 'fc', 'kind': 'fully_connected'}",
-     NULL, NULL, false},
+     NULL, NULL, false, 0},
+    {"attention and convolutions", 1, 1, 17, 3, 9, LARGE_LENGTHS,
+     "{'name': 'a', 'kind': 'temporal_convolution', 'filters': 20, 'kernel': 3, 'dilation': 5},"
+     "{'name': 'b', 'kind': 'layer_norm'}, {'name': 'p', 'kind': 'positional_encoding'},"
+     "{'name': 'c', 'kind': 'attention', 'heads': 4, 'causal': true},"
+     "{'name': 'e', 'kind': 'attention', 'heads': 2}, {'name': 'fc', 'kind': 'fully_connected'}",
+     NULL, NULL, false, 0},
 };
 
 static const size_t N_LARGE = sizeof LARGE / sizeof LARGE[0];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Small recurrent networks against what PyTorch computed for them, sequence by sequence
- * (tests/golden/make_sequences.py): outputs in both modes, half mean squared error, gradients.
+ * Small recurrent networks (tests/golden/make_sequences.py), transformers and temporal convolutions
+ * (make_attention.py) against what PyTorch computed for them, sequence by sequence: outputs in both
+ * modes, half mean squared error, gradients.
  */
 #include "tests/support/cmocka_all.h"
 
@@ -152,6 +153,7 @@ static void networks_compute_what_pytorch_computes(void **state)
 {
     (void)state;
     golden_each("tests/golden/sequences.json", 13, run_case);
+    golden_each("tests/golden/attention.json", 8, run_case);
 }
 
 int main(void)

@@ -91,6 +91,12 @@ void ref_gru_forward(const struct nn_recurrence *l, double *gates, double *h);
 void ref_gru_backward(const struct nn_recurrence *l, const double *gates, const double *h,
                       const double *d_y, struct ref_recurrence_gradient *out);
 
+/* ---- ref_attention.c ---- */
+
+void ref_attention(double *o, const struct nn_attention *a);
+/* Added to. */
+void ref_attention_gradient(double *d_qkv, const struct nn_attention *a, const double *d_o);
+
 /* ---- ref_random.c ---- */
 
 /* y added to. */

@@ -4,6 +4,7 @@
  */
 #include "tests/support/network_cases.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -381,6 +382,48 @@ const struct test_network_case test_network_cases[] = {
      "{'name': 'l', 'kind': 'gru', 'units': 2, 'direction': 'bidirectional', 'output': 'last'}," FC,
      "['in', 'a'], ['a', 'b'], ['a', 'j'], ['b', 'j'], ['in', 'j'], ['j', 'l'], ['l', 'fc']", NULL,
      false},
+    {"attention", SEQUENCES(6, LENGTHS), "{'name': 'a', 'kind': 'attention', 'heads': 2}," FC, NULL,
+     NULL, false},
+    {"attention, causal, without biases", SEQUENCES(3, LENGTHS),
+     "{'name': 'a', 'kind': 'attention', 'causal': true, 'bias': false}," FC, NULL, NULL, false},
+    {"attention of single steps", SEQUENCES(4, SHORT),
+     "{'name': 'a', 'kind': 'attention', 'heads': 4}," FC, NULL, NULL, false},
+    {"attention between frozen ones, beside itself", SEQUENCES(4, LENGTHS),
+     "{'name': 'p', 'kind': 'fully_connected', 'outputs': 4},"
+     "{'name': 'a', 'kind': 'attention', 'heads': 2}, {'name': 's', 'kind': 'addition'},"
+     "{'name': 'b', 'kind': 'attention', 'heads': 1, 'causal': true}," FC,
+     "['in', 'p'], ['p', 'a'], ['p', 's'], ['a', 's'], ['s', 'b'], ['b', 'fc']", "a", false},
+    {"positions, mean of the steps", SEQUENCES(5, LENGTHS),
+     "{'name': 'p', 'kind': 'positional_encoding'}, {'name': 'l', 'kind': 'lstm', 'units': 3},"
+     "{'name': 'q', 'kind': 'positional_encoding', 'encoding': 'learned', 'length': 180},"
+     "{'name': 'm', 'kind': 'sequence_pool', 'method': 'mean'}," FC,
+     NULL, NULL, false},
+    {"learned positions beside others, last step", SEQUENCES(3, LENGTHS),
+     "{'name': 'a', 'kind': 'positional_encoding', 'encoding': 'learned', 'length': 200},"
+     "{'name': 's', 'kind': 'addition'}, {'name': 'm', 'kind': 'sequence_pool'}," FC,
+     "['in', 'a'], ['a', 's'], ['in', 's'], ['s', 'm'], ['m', 'fc']", NULL, false},
+    {"two pools of the same steps", SEQUENCES(3, LENGTHS),
+     "{'name': 'm', 'kind': 'sequence_pool', 'method': 'mean'}, {'name': 'l', 'kind':"
+     " 'sequence_pool'}, {'name': 'j', 'kind': 'concatenation'}," FC,
+     "['in', 'm'], ['in', 'l'], ['m', 'j'], ['l', 'j'], ['j', 'fc']", NULL, false},
+    {"embedding", SEQUENCES(2, LENGTHS),
+     "{'name': 'e', 'kind': 'embedding', 'ids': 4, 'outputs': 3, 'column': 1},"
+     "{'name': 'a', 'kind': 'attention'}," FC,
+     NULL, NULL, false, .ids = 4},
+    {"temporal_convolution", SEQUENCES(3, LENGTHS),
+     "{'name': 'a', 'kind': 'temporal_convolution', 'filters': 4},"
+     "{'name': 'b', 'kind': 'temporal_convolution', 'filters': 3, 'kernel': 2, 'dilation': 2,"
+     " 'bias': false}," FC,
+     NULL, NULL, false},
+    {"temporal_convolution to both sides, beside another layer", SEQUENCES(3, LENGTHS),
+     "{'name': 'a', 'kind': 'temporal_convolution', 'filters': 3, 'kernel': 4, 'padding': 'same'},"
+     "{'name': 's', 'kind': 'addition'}, {'name': 'b', 'kind': 'temporal_convolution', 'filters':"
+     " 17, 'kernel': 3, 'dilation': 3, 'padding': 'same'}," FC,
+     "['in', 'a'], ['a', 's'], ['in', 's'], ['s', 'b'], ['b', 'fc']", NULL, false},
+    {"temporal_convolution behind a frozen one", SEQUENCES(2, LENGTHS),
+     "{'name': 'a', 'kind': 'temporal_convolution', 'filters': 3, 'kernel': 1},"
+     "{'name': 'b', 'kind': 'temporal_convolution', 'filters': 2}," FC,
+     NULL, "a", false},
     {"flatten behind a clipped_relu, then dropout", IMAGE(4, 4, 1),
      "{'name': 'c', 'kind': 'convolution', 'filters': 2, 'kernel': 3},"
      "{'name': 'r', 'kind': 'clipped_relu', 'ceiling': 0.6}, {'name': 'f', 'kind': 'flatten'},"
@@ -455,8 +498,12 @@ void test_network_case_load(const struct test_network_case *c, struct nn_network
         const struct nn_sequence_batch loaded = {sequences, c->lengths, batch};
         nn_network_load_sequences(network, &loaded);
     }
-    memcpy(nn_network_input(network), input,
-           test_network_case_rows(c, batch) * size * sizeof *input);
+    nn_real *loaded = nn_network_input(network);
+    size_t count = test_network_case_rows(c, batch) * size;
+    memcpy(loaded, input, count * sizeof *input);
+    for (size_t i = 0; c->ids > 0 && i < count; i++) {
+        loaded[i] = (nn_real)((size_t)(fabs((double)input[i]) * (double)c->ids) % c->ids);
+    }
 }
 
 void test_network_case_text(const struct test_network_case *c, char *out, size_t size)

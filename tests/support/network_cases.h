@@ -19,6 +19,7 @@ struct test_network_case {
     const char *connections; /* NULL: one after the other */
     const char *frozen;      /* one layer, or NULL */
     bool kinks;              /* has a ReLU or a maximum: not smooth */
+    size_t ids;              /* not 0: the input holds ids below this number */
 };
 
 extern const struct test_network_case test_network_cases[];

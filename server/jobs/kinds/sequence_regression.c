@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sequence_regression: a recurrent network predicts a number at each step of a sequence. Without
+ * sequence_regression: a network predicts a number at each step of a sequence. Without
  * settings of its own a job is the published experiment on remaining useful life: an LSTM of 200
  * units under adam, sequences sorted by length, each parameter's gradient limited to norm 1,
  * targets cut off at three thresholds (where they are what remains of a life), one to three LSTM
@@ -25,7 +25,7 @@ static enum sv_status check(const struct jobs_dataset *dataset, struct sv_error 
 
 const struct jobs_kind jobs_kind_sequence_regression = {
     .name = "sequence_regression",
-    .doc = "trains recurrent networks to predict a number at each step of sequences",
+    .doc = "trains networks to predict a number at each step of sequences",
     .is_built = true,
     .sequences = true,
     .defaults = "{\"network\": {\"name\": \"lstm_regression\"},"

@@ -33,7 +33,7 @@ struct numeric_case {
 
 extern const struct numeric_case matrix_cases[], convolution_cases[], normalization_cases[],
     pooling_cases[], softmax_cases[], recurrence_cases[], pointwise_cases[], activation_cases[],
-    broadcast_cases[], framing_cases[], update_cases[]; /* ended by name NULL */
+    broadcast_cases[], framing_cases[], update_cases[], attention_cases[]; /* ended by name NULL */
 
 /* ---- harness (numeric.c) ---- */
 

@@ -7,6 +7,7 @@
 #if defined(__AVX2__) && !defined(NN_PLAIN_KERNELS)
 
 #include <math.h>
+#include <string.h>
 
 /* clang-format off */
 #include "tests/numeric/cases/wide_vector_simd.h"
@@ -16,6 +17,7 @@
 #include "core/kernels/lstm_simd.h"
 #include "core/kernels/gru_simd.h"
 #include "core/kernels/activation_simd.h"
+#include "core/kernels/attention_simd.h"
 #include "core/kernels/broadcast_simd.h"
 #include "core/kernels/norm_simd.h"
 #include "core/kernels/row_norm_simd.h"

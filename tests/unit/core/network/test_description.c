@@ -146,7 +146,7 @@ static const struct mistake MISTAKES[] = {
     {"{'layers': [{'name': 'a'}]}", "a", "/layers/0/kind", "has no kind", NULL},
     {NET("{'name': 'a', 'kind': 'fullyConnected'},"), "a", "/layers/1/kind", "no kind of layer",
      "did you mean \"fully_connected\""},
-    {NET("{'name': 'a', 'kind': 'attention'},"), "a", "/layers/1/kind", "no kind of layer",
+    {NET("{'name': 'a', 'kind': 'telepathy'},"), "a", "/layers/1/kind", "no kind of layer",
      "the kinds are image_input"},
     {NET("{'name': 'a', 'kind': 'relu', 'slope': 1},"), "a", "/layers/1/slope", "unknown field",
      "no options"},
