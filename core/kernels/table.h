@@ -86,6 +86,7 @@
     X(all_finite, nn_vector_args)                                                                  \
     X(sum_squares, nn_vector_args)                                                                 \
     X(sgdm, nn_step_args)                                                                          \
+    X(nesterov, nn_step_args)                                                                      \
     X(rmsprop, nn_step_args)                                                                       \
     X(adam, nn_step_args)
 
@@ -181,6 +182,7 @@ struct nn_step_args {
     nn_real decay, fresh;               /* fresh = 1 - decay, rounded once */
     nn_real square_decay, square_fresh; /* likewise */
     nn_real epsilon, square_factor;     /* square_factor = 1 / square_correction */
+    nn_real keep;                       /* 1 - shrink */
 };
 
 struct nn_kernels {

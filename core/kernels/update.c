@@ -55,6 +55,14 @@ void nn_update_sgdm(const struct nn_exec *exec, const struct nn_update *update, 
     step(exec, exec->kernels->sgdm, &args);
 }
 
+void nn_update_nesterov(const struct nn_exec *exec, const struct nn_update *update, nn_real *delta,
+                        double momentum)
+{
+    struct nn_step_args args = step_args(update, delta);
+    args.decay = (nn_real)momentum;
+    step(exec, exec->kernels->nesterov, &args);
+}
+
 void nn_update_rmsprop(const struct nn_exec *exec, const struct nn_update *update, nn_real *square,
                        double decay, double epsilon)
 {
@@ -77,5 +85,6 @@ void nn_update_adam(const struct nn_exec *exec, const struct nn_update *update, 
     args.square_fresh = (nn_real)(1 - adam->square_decay);
     args.epsilon = (nn_real)adam->epsilon;
     args.square_factor = (nn_real)(1 / adam->square_correction);
+    args.keep = (nn_real)(1 - adam->shrink);
     step(exec, exec->kernels->adam, &args);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names, defaults and field tables of solvers, clipping and schedules; the learning rate of an
- * epoch.
+ * Names, defaults and field tables of solvers, clipping and schedules. The rates that follow from
+ * them: schedule.c.
  */
-#include <math.h>
-
 #include "core/solvers/solvers.h"
 
 /* Defaults that depend on the solver. */
@@ -12,18 +10,21 @@ struct solver_row {
     const char *name;
     double learning_rate;
     double squared_gradient_decay_factor;
+    double l2;
 };
 
 static const struct solver_row SOLVERS[NN_SOLVER_COUNT] = {
-    [NN_SOLVER_SGDM] = {"sgdm", 0.01, 0.0},
-    [NN_SOLVER_RMSPROP] = {"rmsprop", 0.001, 0.9},
-    [NN_SOLVER_ADAM] = {"adam", 0.001, 0.999},
+    [NN_SOLVER_SGDM] = {"sgdm", 0.01, 0.0, 1e-4},
+    [NN_SOLVER_RMSPROP] = {"rmsprop", 0.001, 0.9, 1e-4},
+    [NN_SOLVER_ADAM] = {"adam", 0.001, 0.999, 1e-4},
+    [NN_SOLVER_ADAMW] = {"adamw", 0.001, 0.999, 0.0},
 };
 
 const struct jx_choice nn_solver_choices[] = {
     {"sgdm", NN_SOLVER_SGDM, "stochastic gradient descent with momentum"},
     {"rmsprop", NN_SOLVER_RMSPROP, "rate divided by the root of the mean square"},
     {"adam", NN_SOLVER_ADAM, "means of gradient and square, bias corrected"},
+    {"adamw", NN_SOLVER_ADAMW, "adam whose weight decay stays out of the means"},
     JX_END,
 };
 
@@ -56,6 +57,39 @@ const struct jx_field nn_clipping_fields[] = {
 static const struct jx_choice SCHEDULE_CHOICES[] = {
     {"none", NN_SCHEDULE_NONE, "the same rate throughout"},
     {"piecewise", NN_SCHEDULE_PIECEWISE, "times drop_factor every drop_period epochs"},
+    {"cosine", NN_SCHEDULE_COSINE, "half a cosine down to minimum_learning_rate"},
+    JX_END,
+};
+
+static const struct jx_choice WARMUP_UNITS[] = {
+    {"steps", NN_WARMUP_STEPS, "length counts steps"},
+    {"epochs", NN_WARMUP_EPOCHS, "length counts epochs"},
+    JX_END,
+};
+
+#define WARMUP(member) offsetof(struct nn_warmup_options, member)
+static const struct jx_field WARMUP_FIELDS[] = {
+    {.name = "length",
+     .type = JX_INT,
+     .offset = WARMUP(length),
+     .min = 0,
+     .max = 1e9,
+     .fallback = "0",
+     .doc = "how long the rate grows; 0: it does not"},
+    {.name = "unit",
+     .type = JX_ENUM,
+     .offset = WARMUP(unit),
+     .choices = WARMUP_UNITS,
+     .fallback = "\"steps\"",
+     .doc = "what length counts"},
+    {.name = "start_factor",
+     .type = JX_REAL,
+     .offset = WARMUP(start_factor),
+     .min = 0,
+     .max = 1,
+     .above_min = true,
+     .fallback = "0.1",
+     .doc = "share of the scheduled rate that the first step has"},
     JX_END,
 };
 
@@ -81,6 +115,28 @@ const struct jx_field nn_schedule_fields[] = {
      .fallback = "10",
      .doc = "epochs between drops",
      .unit = "epochs"},
+    {.name = "minimum_learning_rate",
+     .type = JX_REAL,
+     .offset = offsetof(struct nn_schedule_options, minimum_learning_rate),
+     .min = 0,
+     .max = 1e12,
+     .fallback = "0",
+     .doc = "cosine: the rate at its end, and from then on"},
+    {.name = "period",
+     .type = JX_INT,
+     .offset = offsetof(struct nn_schedule_options, period),
+     .given = JX_GIVEN(struct nn_schedule_options, period_given),
+     .min = 1,
+     .max = 1e9,
+     .nullable = true,
+     .doc = "cosine: epochs until its end; default: all that the job asks for, also when it is "
+            "extended later",
+     .unit = "epochs"},
+    {.name = "warmup",
+     .type = JX_OBJECT,
+     .offset = offsetof(struct nn_schedule_options, warmup),
+     .fields = WARMUP_FIELDS,
+     .doc = "linear growth of the rate at the beginning, with any schedule"},
     JX_END,
 };
 
@@ -96,9 +152,12 @@ struct nn_solver_options nn_solver_options_default(enum nn_solver_kind kind)
         .momentum = 0.9,
         .gradient_decay_factor = 0.9,
         .epsilon = 1e-8,
-        .l2 = 1e-4,
+        .weight_decay = 0.01,
         .clipping = {.method = NN_CLIPPING_NONE, .threshold = 1.0},
-        .schedule = {.kind = NN_SCHEDULE_NONE, .drop_factor = 0.1, .drop_period = 10},
+        .schedule = {.kind = NN_SCHEDULE_NONE,
+                     .drop_factor = 0.1,
+                     .drop_period = 10,
+                     .warmup = {.start_factor = 0.1}},
         .weight_learning_rate_factor = 1.0,
         .bias_learning_rate_factor = 1.0,
     };
@@ -117,14 +176,8 @@ void nn_solver_options_resolve(struct nn_solver_options *options)
         options->squared_gradient_decay_factor = row->squared_gradient_decay_factor;
         options->squared_gradient_decay_factor_given = true;
     }
-}
-
-double nn_solver_learning_rate(const struct nn_solver_options *options, uint64_t epoch)
-{
-    double rate = options->learning_rate;
-    if (options->schedule.kind == NN_SCHEDULE_PIECEWISE) {
-        uint64_t drops = epoch / (uint64_t)options->schedule.drop_period;
-        rate *= pow(options->schedule.drop_factor, (double)drops);
+    if (!options->l2_given) {
+        options->l2 = row->l2;
+        options->l2_given = true;
     }
-    return rate;
 }

@@ -22,9 +22,9 @@ struct nn_solver {
     struct nn_exec exec;
     struct nn_solver_parameter *parameters;
     size_t n;
-    nn_real *slots; /* sgdm: moves; rmsprop: squares; adam: means of all, then squares of all */
+    nn_real *slots; /* sgdm: moves; rmsprop: squares; adam(w): means of all, then squares of all */
     size_t slot_count;
-    size_t half; /* adam: where the squares begin */
+    size_t half; /* adam, adamw: where the squares begin */
     uint64_t updates;
 };
 
@@ -54,9 +54,14 @@ static size_t largest_workspace(const struct nn_solver_parameter *parameters, si
     return bytes;
 }
 
+size_t nn_solver_slots_per_value(int kind)
+{
+    return kind == NN_SOLVER_ADAM || kind == NN_SOLVER_ADAMW ? 2 : 1;
+}
+
 size_t nn_solver_plan_bytes(int kind, const struct nn_solver_parameter *parameters, size_t n)
 {
-    size_t slots = total_count(parameters, n) * (kind == NN_SOLVER_ADAM ? 2 : 1);
+    size_t slots = total_count(parameters, n) * nn_solver_slots_per_value(kind);
     size_t bookkeeping = (size_t)8 * NN_ALIGNMENT; /* four blocks, each rounded up and headed */
     return sizeof(struct nn_solver) + n * sizeof *parameters + slots * sizeof(nn_real) +
            largest_workspace(parameters, n) + bookkeeping;
@@ -90,7 +95,7 @@ enum nn_status nn_solver_create(const struct nn_solver_options *options,
                  .pool = exec->pool,
                  .workspace_bytes = largest_workspace(parameters, n)},
         .n = n,
-        .slot_count = options->kind == NN_SOLVER_ADAM ? 2 * half : half,
+        .slot_count = half * nn_solver_slots_per_value(options->kind),
         .half = half,
     };
     solver->parameters = nn_memory_alloc(memory, n, sizeof *parameters);
@@ -194,30 +199,46 @@ static void parameter_clip(const struct nn_solver *solver, const struct nn_solve
     }
 }
 
-static void parameter_update(struct nn_solver *solver, const struct nn_update *update, size_t slot)
+/* shrink: of adamw, the share that is taken off the values. */
+static void adam_update(const struct nn_solver *solver, const struct nn_update *update,
+                        nn_real *slot, double shrink)
+{
+    const struct nn_solver_options *o = &solver->options;
+    double t = (double)solver->updates;
+    struct nn_adam adam = {
+        .decay = o->gradient_decay_factor,
+        .square_decay = o->squared_gradient_decay_factor,
+        .epsilon = o->epsilon,
+        .correction = 1.0 - pow(o->gradient_decay_factor, t),
+        .square_correction = sqrt(1.0 - pow(o->squared_gradient_decay_factor, t)),
+        .shrink = shrink,
+    };
+    nn_update_adam(&solver->exec, update, slot, slot + solver->half, &adam);
+}
+
+static void parameter_update(const struct nn_solver *solver, const struct nn_solver_parameter *p,
+                             const struct nn_update *update, size_t slot)
 {
     const struct nn_solver_options *o = &solver->options;
     nn_real *first = solver->slots + slot;
     switch ((enum nn_solver_kind)o->kind) {
     case NN_SOLVER_SGDM:
-        nn_update_sgdm(&solver->exec, update, first, (nn_real)o->momentum);
+        if (o->nesterov) {
+            nn_update_nesterov(&solver->exec, update, first, o->momentum);
+        } else {
+            nn_update_sgdm(&solver->exec, update, first, o->momentum);
+        }
         break;
     case NN_SOLVER_RMSPROP:
-        nn_update_rmsprop(&solver->exec, update, first, (nn_real)o->squared_gradient_decay_factor,
-                          (nn_real)o->epsilon);
+        nn_update_rmsprop(&solver->exec, update, first, o->squared_gradient_decay_factor,
+                          o->epsilon);
         break;
-    case NN_SOLVER_ADAM: {
-        double t = (double)solver->updates;
-        struct nn_adam adam = {
-            .decay = (nn_real)o->gradient_decay_factor,
-            .square_decay = (nn_real)o->squared_gradient_decay_factor,
-            .epsilon = (nn_real)o->epsilon,
-            .correction = 1.0 - pow(o->gradient_decay_factor, t),
-            .square_correction = sqrt(1.0 - pow(o->squared_gradient_decay_factor, t)),
-        };
-        nn_update_adam(&solver->exec, update, first, first + solver->half, &adam);
+    case NN_SOLVER_ADAM:
+        adam_update(solver, update, first, 0);
         break;
-    }
+    case NN_SOLVER_ADAMW:
+        adam_update(solver, update, first, (double)update->rate * o->weight_decay * p->l2_factor);
+        break;
     case NN_SOLVER_COUNT:
         break;
     }
@@ -255,7 +276,7 @@ double nn_solver_step(struct nn_solver *solver, double learning_rate)
             .rate = (nn_real)(learning_rate * p->learning_rate_factor),
         };
         parameter_clip(solver, p, global_factor, &update);
-        parameter_update(solver, &update, slot);
+        parameter_update(solver, p, &update, slot);
         slot += padded(p->count);
     }
     return norm;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Solvers: sgdm, rmsprop and adam over a list of parameters, with L2 regularisation, gradient
- * clipping, learning-rate factors and schedules. The rules and their defaults are in README.md.
- * A solver is confined to one thread; it may use a pool, on which its bits do not depend.
+ * Solvers: sgdm, rmsprop, adam and adamw over a list of parameters, with L2 regularisation,
+ * gradient clipping, learning-rate factors and schedules. The rules and their defaults are in
+ * README.md. A solver is confined to one thread; it may use a pool, on which its bits do not
+ * depend.
  */
 #ifndef NN_SOLVERS_SOLVERS_H
 #define NN_SOLVERS_SOLVERS_H
@@ -12,7 +13,13 @@
 #include "core/json/json.h"
 #include "core/kernels/exec.h"
 
-enum nn_solver_kind { NN_SOLVER_SGDM, NN_SOLVER_RMSPROP, NN_SOLVER_ADAM, NN_SOLVER_COUNT };
+enum nn_solver_kind {
+    NN_SOLVER_SGDM,
+    NN_SOLVER_RMSPROP,
+    NN_SOLVER_ADAM,
+    NN_SOLVER_ADAMW,
+    NN_SOLVER_COUNT
+};
 
 enum nn_clipping_method {
     NN_CLIPPING_NONE,
@@ -21,31 +28,47 @@ enum nn_clipping_method {
     NN_CLIPPING_ABSOLUTE_VALUE, /* each element is cut to [-threshold, threshold] */
 };
 
-enum nn_schedule_kind { NN_SCHEDULE_NONE, NN_SCHEDULE_PIECEWISE };
+enum nn_schedule_kind { NN_SCHEDULE_NONE, NN_SCHEDULE_PIECEWISE, NN_SCHEDULE_COSINE };
+
+enum nn_warmup_unit { NN_WARMUP_STEPS, NN_WARMUP_EPOCHS };
 
 struct nn_clipping_options {
     int method;       /* enum nn_clipping_method */
     double threshold; /* > 0; unused with none */
 };
 
-struct nn_schedule_options {
-    int kind;            /* enum nn_schedule_kind */
-    double drop_factor;  /* the rate is multiplied by it ... */
-    int64_t drop_period; /* ... each time this many epochs are over */
+/* The first steps, with any schedule: the rate grows linearly to what the schedule says. */
+struct nn_warmup_options {
+    int64_t length; /* 0: none */
+    int unit;       /* enum nn_warmup_unit */
+    double start_factor;
 };
 
-/* Two defaults depend on the kind; where the caller gave no value of his own (`..._given` false)
+struct nn_schedule_options {
+    int kind;                     /* enum nn_schedule_kind */
+    double drop_factor;           /* piecewise: the rate is multiplied by it ... */
+    int64_t drop_period;          /* ... each time this many epochs are over */
+    double minimum_learning_rate; /* cosine: where it ends ... */
+    int64_t period;               /* ... when this many epochs are over */
+    bool period_given;
+    struct nn_warmup_options warmup;
+};
+
+/* Some defaults depend on the kind; where the caller gave no value of his own (`..._given` false)
  * nn_solver_options_resolve fills it in. */
 struct nn_solver_options {
     int kind; /* enum nn_solver_kind */
     double learning_rate;
     bool learning_rate_given;
     double momentum;                      /* sgdm */
-    double gradient_decay_factor;         /* adam: b1 */
-    double squared_gradient_decay_factor; /* rmsprop, adam: b2 */
+    bool nesterov;                        /* sgdm */
+    double gradient_decay_factor;         /* adam, adamw: b1 */
+    double squared_gradient_decay_factor; /* all but sgdm: b2 */
     bool squared_gradient_decay_factor_given;
-    double epsilon; /* rmsprop, adam */
+    double epsilon; /* all but sgdm */
     double l2;      /* times the parameter's l2_factor, added to its gradient */
+    bool l2_given;
+    double weight_decay; /* adamw: times the parameter's l2_factor and rate, off its value */
     struct nn_clipping_options clipping;
     struct nn_schedule_options schedule;
     double weight_learning_rate_factor; /* weights and batch-norm scales */
@@ -61,14 +84,24 @@ extern const struct jx_choice nn_solver_choices[];
 /* Defaults of a kind (experiments: B4), complete and valid. */
 struct nn_solver_options nn_solver_options_default(enum nn_solver_kind kind);
 
-/* Fills in what was not given and marks it as given. */
+/* Fills in what depends on the kind and was not given, and marks it as given. */
 void nn_solver_options_resolve(struct nn_solver_options *options);
 
 /* "sgdm", ...; never NULL. */
 const char *nn_solver_name(enum nn_solver_kind kind);
 
-/* The learning rate of an epoch (counted from 0) before the parameters' factors. */
-double nn_solver_learning_rate(const struct nn_solver_options *options, uint64_t epoch);
+/* What a range cannot say, of resolved options (a cosine needs its period): ERR_INVALID, pointer
+ * relative to the object that holds the options. */
+NN_MUST_CHECK enum nn_status nn_solver_options_check(const struct nn_solver_options *options,
+                                                     struct nn_error *err);
+
+/* The learning rate of a step (counted from 0 over the whole run; steps_per_epoch > 0) before the
+ * parameters' factors. A function of the step alone. */
+double nn_solver_learning_rate(const struct nn_solver_options *options, uint64_t step,
+                               uint64_t steps_per_epoch);
+
+/* Numbers of state that a solver keeps for each value: 1 or 2. */
+size_t nn_solver_slots_per_value(int kind);
 
 /* One trainable array. value and grad are borrowed for the solver's life. */
 struct nn_solver_parameter {

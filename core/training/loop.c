@@ -66,7 +66,8 @@ static void position_advance(struct nn_training_state *state, const struct nn_fe
 /* The step's number is that of the step being done, also when it diverges. */
 static void step_run(struct nn_training_state *state, const struct nn_feed_batch *batch)
 {
-    double rate = nn_solver_learning_rate(&options_of(state)->solver, batch->epoch);
+    double rate =
+        nn_solver_learning_rate(&options_of(state)->solver, state->at.step, state->steps_per_epoch);
     struct nn_feed_loss loss = forward_loss(state, batch);
     double norm = isfinite(loss.loss) ? backward_update(state, batch, rate) : (double)NAN;
     position_advance(state, batch);

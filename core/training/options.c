@@ -115,7 +115,18 @@ const struct jx_field nn_training_fields[] = {
 
 void nn_training_options_resolve(struct nn_training_options *options)
 {
+    struct nn_schedule_options *schedule = &options->solver.schedule;
     nn_solver_options_resolve(&options->solver);
+    if (schedule->kind == NN_SCHEDULE_COSINE && !schedule->period_given) {
+        schedule->period = options->epochs;
+        schedule->period_given = true;
+    }
+}
+
+enum nn_status nn_training_options_check(const struct nn_training_options *options,
+                                         struct nn_error *err)
+{
+    return nn_solver_options_check(&options->solver, err);
 }
 
 enum nn_normalisation nn_training_normalisation(const struct nn_scaling_options *scaling)

@@ -104,7 +104,7 @@ enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup, siz
     if (status != NN_OK) {
         return status;
     }
-    size_t copies = setup->options.solver.kind == NN_SOLVER_ADAM ? 3 : 2; /* slots and `kept` */
+    size_t copies = nn_solver_slots_per_value(setup->options.solver.kind) + 1; /* and `kept` */
     enum { FIXED = 1 << 20 };
     *out = network + copies * values * sizeof(nn_real) + feed_bytes(setup, batch, max_rows) +
            prefix + predictions_bytes(setup) + FIXED;

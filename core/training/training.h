@@ -51,6 +51,11 @@ struct nn_training_options {
 extern const struct jx_field nn_training_fields[];
 void nn_training_options_resolve(struct nn_training_options *options);
 
+/* What ranges cannot say, of resolved options: ERR_INVALID, the pointer relative to the training
+ * object. */
+NN_MUST_CHECK enum nn_status nn_training_options_check(const struct nn_training_options *options,
+                                                       struct nn_error *err);
+
 /* Multiplies learning rate and L2 of the layers whose names fit a pattern (`*` any text, `?` any
  * character). Of several that fit a layer the last counts. 0: the layer does not learn. */
 struct nn_layer_factor {

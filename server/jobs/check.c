@@ -276,6 +276,18 @@ static enum sv_status check_augmentation(const struct nn_augmentation *augmentat
     return SV_OK;
 }
 
+static enum sv_status check_training(const struct nn_training_options *options,
+                                     struct sv_error *err)
+{
+    struct nn_error nn = {0};
+    char pointer[sizeof nn.pointer + 16];
+    if (nn_training_options_check(options, &nn) == NN_OK) {
+        return SV_OK;
+    }
+    (void)snprintf(pointer, sizeof pointer, "/training%s", nn.pointer);
+    return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "%s", nn.text);
+}
+
 /* Trials are ranked by a part that does not train. */
 static enum sv_status complete_sequences(struct jobs_trial_spec *spec,
                                          const struct jobs_dataset *dataset, struct sv_error *err)
@@ -319,6 +331,9 @@ enum sv_status jobs_trial_complete(struct jobs_trial_spec *spec, const struct jo
     enum sv_status st = check_freeze(spec->freeze, err);
     if (st == SV_OK) {
         st = check_augmentation(&spec->augmentation, dataset, err);
+    }
+    if (st == SV_OK) {
+        st = check_training(&spec->training, err);
     }
     if (st == SV_OK) {
         st = complete_split(&spec->split, dataset, err);

@@ -14,11 +14,6 @@
 /* Steps of tiny networks are bound by overhead, not by arithmetic. */
 #define SECONDS_PER_SAMPLE_AT_LEAST 2e-6
 
-static double slots(int solver)
-{
-    return solver == NN_SOLVER_ADAM ? 2.0 : 1.0;
-}
-
 /* The scaled copy of a set of sequences. */
 static uint64_t scaled_bytes(const struct jobs_dataset *dataset)
 {
@@ -105,9 +100,10 @@ enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
         seconds = (trained + evaluated / TRAINING_FACTOR) / network->speed;
     }
     double copies = trial->training.output_network == NN_OUTPUT_BEST_VALIDATION_LOSS ? 1.0 : 0.0;
-    uint64_t memory = network->training_bytes + scaled_bytes(whole) +
-                      (uint64_t)((slots(trial->training.solver.kind) + copies) *
-                                 (double)network->parameter_bytes);
+    uint64_t memory =
+        network->training_bytes + scaled_bytes(whole) +
+        (uint64_t)(((double)nn_solver_slots_per_value(trial->training.solver.kind) + copies) *
+                   (double)network->parameter_bytes);
     uint64_t limit = (uint64_t)trial->limits.memory_bytes;
     bool learns = memory <= limit; /* else a smaller batch may help */
     memory += predictions_bytes(trial, whole);

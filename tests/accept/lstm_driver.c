@@ -251,7 +251,7 @@ static void train_batch(const struct run *run, size_t epoch, size_t first, size_
         write_predictions(run, batch);
         write_parameters(run, true);
     }
-    (void)nn_solver_step(run->solver, nn_solver_learning_rate(&run->options, epoch));
+    (void)nn_solver_step(run->solver, nn_solver_learning_rate(&run->options, epoch, 1));
     (void)json_array_append_new(run->losses, jx_number(loss));
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
-# usage: run.sh [ROW...]    rows: 1 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM;
+# usage: run.sh [ROW...]    rows: 1 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM; 5.4 of solvers;
 #                           3.5, 3.8s, 5.7 of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration;
 #                           4.4, 4.5 of the page in a browser; 4.6 of backup, restore and docker/; 5.1, 5.2, 5.6, 5.attn of the catalogue, 5.rnn of recurrent layers
 #                           5.files of weight files and ONNX

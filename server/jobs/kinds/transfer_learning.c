@@ -22,7 +22,7 @@ const struct jobs_kind jobs_kind_transfer_learning = {
     .starts_from_weights = true,
     .defaults = "{\"network\": {\"name\": \"squeezenet1_1\"}, \"freeze\": \"none\","
                 " \"training\": {\"solver\": \"sgdm\", \"learning_rate\": 0.001, \"momentum\": 0.9,"
-                " \"l2\": 0.0001, \"head_learning_rate_factor\": 10, \"epochs\": 5,"
+                " \"head_learning_rate_factor\": 10, \"epochs\": 5,"
                 " \"batch_size\": 32, \"shuffle\": \"every_epoch\", \"validation_frequency\": 0}}",
     .metrics = "[\"accuracy\", \"balanced_accuracy\", \"loss\"]",
     .headline_metric = "validation_accuracy",
