@@ -17,8 +17,9 @@ enum nn_random_purpose {
     NN_RANDOM_AUGMENT = 4, /* index: sample */
     NN_RANDOM_SEARCH = 5,
     NN_RANDOM_TEST = 6,
-    NN_RANDOM_SIMULATE = 7, /* epoch: part; index: engine */
-    NN_RANDOM_DROPOUT = 64, /* + number of the dropout layer (below 64); index: sample */
+    NN_RANDOM_SIMULATE = 7,      /* epoch: part; index: engine */
+    NN_RANDOM_AUGMENT_REAL = 12, /* index: sample */
+    NN_RANDOM_DROPOUT = 64,      /* + number of the dropout layer (below 64); index: sample */
 };
 
 /* The block function: out = philox4x32_10(counter, key). out may alias counter. */

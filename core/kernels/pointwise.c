@@ -222,6 +222,14 @@ void nn_scale(const struct nn_exec *exec, nn_real *x, size_t n, nn_real factor)
     change(exec, exec->kernels->scale, x, n, factor);
 }
 
+void nn_average(const struct nn_exec *exec, nn_real *y, const nn_real *x, size_t n, nn_real share)
+{
+    struct vector_run run = {.fn = exec->kernels->average, .all = {.n = n, .value = share}};
+    run.all.y = y;
+    run.all.x = x;
+    nn_parallel_for(exec->pool, nn_div_up(n, CHUNK), vector_chunk, &run);
+}
+
 void nn_clamp(const struct nn_exec *exec, nn_real *x, size_t n, nn_real limit)
 {
     change(exec, exec->kernels->clamp, x, n, limit);

@@ -72,6 +72,9 @@ void nn_normalize_u8(const struct nn_exec *exec, nn_real *y, size_t ldy, const u
 void nn_fill(const struct nn_exec *exec, nn_real *x, size_t n, nn_real value);
 void nn_scale(const struct nn_exec *exec, nn_real *x, size_t n, nn_real factor);
 
+/* y += share * (x - y): a moving average; where x is y, y stays as it is to the bit. */
+void nn_average(const struct nn_exec *exec, nn_real *y, const nn_real *x, size_t n, nn_real share);
+
 /* x = min(max(x, -limit), limit); NaN stays NaN. */
 void nn_clamp(const struct nn_exec *exec, nn_real *x, size_t n, nn_real limit);
 

@@ -253,6 +253,16 @@ static void row_scale(const struct nn_vector_args *s)
     }
 }
 
+static void row_average(const struct nn_vector_args *s)
+{
+    nn_real *y = s->y;
+    const nn_real *x = s->x;
+#pragma omp simd
+    for (size_t i = 0; i < s->n; i++) {
+        y[i] += s->value * (x[i] - y[i]);
+    }
+}
+
 static void row_clamp(const struct nn_vector_args *s)
 {
     nn_real *y = s->y, limit = s->value;

@@ -65,6 +65,7 @@ struct loss_run {
     const struct nn_exec *exec;
     const struct nn_cross_entropy *args;
     struct loss_part *parts;
+    nn_real weight_sum;
 };
 
 size_t nn_cross_entropy_workspace(size_t rows)
@@ -79,6 +80,9 @@ static void loss_chunk(void *ctx, size_t chunk, size_t lane)
     const struct nn_cross_entropy *all = p->args;
     size_t first = chunk * LOSS_ROWS;
     struct nn_cross_entropy_args args = {.classes = all->classes, .factor = all->factor};
+    args.smoothing = all->smoothing;
+    args.weights = all->weights;
+    args.weight_sum = p->weight_sum;
     args.rows = nn_min(LOSS_ROWS, all->rows - first);
     args.logits = all->logits + first * all->ld;
     args.ld = all->ld;
@@ -93,11 +97,20 @@ static void loss_chunk(void *ctx, size_t chunk, size_t lane)
     p->exec->kernels->cross_entropy(&args);
 }
 
+static nn_real weight_sum(const struct nn_cross_entropy *args)
+{
+    nn_real sum = 0;
+    for (size_t c = 0; c < args->classes && args->weights; c++) {
+        sum += args->weights[c];
+    }
+    return args->weights ? sum : (nn_real)args->classes;
+}
+
 struct nn_cross_entropy_result nn_cross_entropy(const struct nn_exec *exec,
                                                 const struct nn_cross_entropy *args)
 {
     size_t chunks = nn_div_up(args->rows, LOSS_ROWS);
-    struct loss_run run = {exec, args, NULL};
+    struct loss_run run = {exec, args, NULL, weight_sum(args)};
     run.parts = nn_workspace_piece(exec, 0, nn_cross_entropy_workspace(args->rows), 0);
     struct nn_cross_entropy_result result = {0, 0};
     nn_parallel_for(exec->pool, chunks, loss_chunk, &run);

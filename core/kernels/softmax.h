@@ -20,7 +20,9 @@ struct nn_softmax_gradient {
 };
 void nn_softmax_gradient(const struct nn_exec *exec, const struct nn_softmax_gradient *args);
 
-/* loss of a row = log(sum exp(x)) - x[label];  d_x = (softmax(x) - onehot) * factor. */
+/* loss of a row = sum of q[c] * (log(sum exp(x)) - x[c]), d_x = (softmax(x) * sum(q) - q) * factor,
+ * with q[c] = weights[c] * ((1 - smoothing) * (c is label) + smoothing / classes): PyTorch's weight
+ * and label_smoothing. Without both q is one at the label. */
 struct nn_cross_entropy {
     size_t rows, classes;
     const nn_real *logits;
@@ -31,7 +33,9 @@ struct nn_cross_entropy {
     nn_real factor;         /* 1 / rows for the mean */
     nn_real *probabilities; /* or NULL; may be logits when d_logits is NULL */
     size_t ldp;
-    uint32_t *predicted; /* [rows] first largest logit, a NaN wins; or NULL */
+    uint32_t *predicted;    /* [rows] first largest logit, a NaN wins; or NULL */
+    nn_real smoothing;      /* [0, 1) */
+    const nn_real *weights; /* [classes]; NULL: all 1 */
 };
 struct nn_cross_entropy_result {
     double loss_sum; /* not averaged, not multiplied by factor */

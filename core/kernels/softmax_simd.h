@@ -60,6 +60,17 @@ static void row_softmax_gradient(const struct nn_map_args *s)
     }
 }
 
+/* The share of each class that labels leave to it: sum of weights * (x - max). */
+static double smoothed(const struct nn_cross_entropy_args *s, const nn_real *x, nn_real max)
+{
+    double sum = 0;
+    for (size_t c = 0; c < s->classes && s->smoothing > 0; c++) {
+        double weight = s->weights ? (double)s->weights[c] : 1;
+        sum += weight * ((double)x[c] - (double)max);
+    }
+    return sum;
+}
+
 /* One row; out (probabilities or gradient) may be x. Returns the loss. */
 static double cross_entropy_row(const struct nn_cross_entropy_args *s, size_t r)
 {
@@ -68,7 +79,9 @@ static double cross_entropy_row(const struct nn_cross_entropy_args *s, size_t r)
     nn_real max = x[best];
     nn_real *p = s->probabilities ? s->probabilities + r * s->ldp : NULL;
     nn_real *d = s->d_logits ? s->d_logits + r * s->ldd : NULL;
-    double above = (double)x[label] - (double)max, sum = 0;
+    nn_real hit = (1 - s->smoothing) * (s->weights ? s->weights[label] : 1);
+    nn_real rest = s->smoothing / (nn_real)s->classes, total = hit + rest * s->weight_sum;
+    double above = (double)x[label] - (double)max, others = smoothed(s, x, max), sum = 0;
     for (size_t c = 0; c < s->classes; c++) {
         sum += (double)NN_EXP(x[c] - max);
     }
@@ -79,14 +92,15 @@ static double cross_entropy_row(const struct nn_cross_entropy_args *s, size_t r)
             p[c] = probability;
         }
         if (d) {
-            d[c] = (probability - (nn_real)(c == label)) * s->factor;
+            nn_real share = rest * (s->weights ? s->weights[c] : 1);
+            d[c] = (probability * total - share - (c == label ? hit : 0)) * s->factor;
         }
     }
     if (s->predicted) {
         s->predicted[r] = (uint32_t)best;
     }
     *s->correct += best == label;
-    return log(sum) - above;
+    return (double)total * log(sum) - (double)hit * above - (double)rest * others;
 }
 
 static void row_cross_entropy(const struct nn_cross_entropy_args *s)

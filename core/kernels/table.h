@@ -13,6 +13,7 @@
 #include "core/kernels/table_matrix.h"
 #include "core/kernels/table_norm.h"
 #include "core/kernels/table_recurrence.h"
+#include "core/kernels/table_training.h"
 
 #ifdef NN_REAL_DOUBLE
 #define NN_SQRT(x) sqrt(x)
@@ -82,6 +83,7 @@
     X(gru_gradient, nn_cell_gradient_args)                                                         \
     X(fill, nn_vector_args)                                                                        \
     X(scale, nn_vector_args)                                                                       \
+    X(average, nn_vector_args)                                                                     \
     X(clamp, nn_vector_args)                                                                       \
     X(all_finite, nn_vector_args)                                                                  \
     X(sum_squares, nn_vector_args)                                                                 \
@@ -150,20 +152,8 @@ struct nn_normalize_args {
     const nn_real *factor, *offset;
 };
 
-/* Rows of logits: *loss = sum of the row losses, *correct their hits; the rest as in softmax.h. */
-struct nn_cross_entropy_args {
-    size_t rows, classes;
-    const nn_real *logits;
-    const uint32_t *labels;
-    nn_real *d_logits, *probabilities;
-    size_t ld, ldd, ldp;
-    nn_real factor;
-    uint32_t *predicted;
-    double *loss;
-    size_t *correct;
-};
-
 /* n numbers.  fill: y = value.  scale: y *= value.  clamp: to [-value, value].
+ * average: y += value * (x - y).
  * all_finite: *result = 1 when all x are finite, else 0.  sum_squares: *result = sum of x^2. */
 struct nn_vector_args {
     size_t n;
@@ -171,18 +161,6 @@ struct nn_vector_args {
     const nn_real *x;
     nn_real value;
     double *result;
-};
-
-/* One solver step (update.h). slot, slot2: delta | square | mean and square. */
-struct nn_step_args {
-    size_t n;
-    nn_real *value, *slot, *slot2;
-    const nn_real *gradient;
-    nn_real gradient_factor, l2, rate;
-    nn_real decay, fresh;               /* fresh = 1 - decay, rounded once */
-    nn_real square_decay, square_fresh; /* likewise */
-    nn_real epsilon, square_factor;     /* square_factor = 1 / square_correction */
-    nn_real keep;                       /* 1 - shrink */
 };
 
 struct nn_kernels {

@@ -2,6 +2,7 @@
  *
  * Softmax cross-entropy with the softmax fused in. With p = softmax(z):
  *     L = -log p[t] = log(sum exp(z - m)) - (z[t] - m),  m = max z      dL/dz = p - onehot(t)
+ * or, with classes weighted and labels smoothed (core/kernels/softmax.h), the onehot replaced by q.
  * The maximum is subtracted so that no exponential overflows.
  */
 #include <math.h>
@@ -30,6 +31,8 @@ struct nn_loss_result nn_loss_cross_entropy(
         .d_logits = d_logits,
         .ldd = ldd,
         .factor = (nn_real)(weight / (double)batch->rows),
+        .smoothing = (nn_real)batch->label_smoothing,
+        .weights = batch->class_weights,
     };
     struct nn_cross_entropy_result sums = nn_cross_entropy(exec, &args);
     return (struct nn_loss_result){.loss = sums.loss_sum / (double)batch->rows * weight,

@@ -17,11 +17,14 @@ struct nn_loss_batch {
     const uint32_t *labels; /* [rows], each < classes */
     size_t rows, classes;
     double weight; /* times the loss and its gradient; 0 counts as 1 */
+    /* Of nn_loss_cross_entropy alone, evaluation does not look at them: */
+    double label_smoothing;       /* [0, 1): the share of a label that all classes divide */
+    const nn_real *class_weights; /* [classes] borrowed; NULL: all 1 */
 };
 
 struct nn_loss_result {
-    double loss;    /* mean over the rows of -log softmax(logits)[label], times the weight; NaN if a
-                       logit is */
+    double loss;    /* mean over the rows (not over their weights), times the weight; NaN if a logit
+                       is */
     size_t correct; /* rows whose first largest logit is that of the label */
 };
 

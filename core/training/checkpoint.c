@@ -26,6 +26,14 @@ static void writer_put(struct writer *writer, const void *bytes, size_t n)
     nn_atomic_write(&writer->file, bytes, n);
 }
 
+/* Numbers of the solver and of the moving average. */
+static size_t slot_count(const struct nn_training_state *state)
+{
+    size_t slots;
+    (void)nn_solver_slots(state->solver, &slots);
+    return slots + (state->average ? state->value_count : 0);
+}
+
 static void head_fill(const struct nn_training_state *state, struct nn_checkpoint_head *head)
 {
     memset(head, 0, sizeof *head); /* no stray bytes: equal states give equal files */
@@ -33,9 +41,7 @@ static void head_fill(const struct nn_training_state *state, struct nn_checkpoin
     head->version = NN_CHECKPOINT_VERSION;
     head->real_bytes = sizeof(nn_real);
     head->value_count = state->value_count;
-    size_t slots;
-    (void)nn_solver_slots(state->solver, &slots);
-    head->slot_count = slots;
+    head->slot_count = slot_count(state);
     head->at = state->at;
     for (size_t i = 0; i < NN_MAX_METRICS; i++) {
         head->summary_count += state->log.summary[i].count > 0;
@@ -69,6 +75,9 @@ static void values_write(const struct nn_training_state *state, struct writer *w
     size_t slots;
     const nn_real *slot = nn_solver_slots(state->solver, &slots);
     writer_put(writer, slot, slots * sizeof *slot);
+    if (state->average) {
+        writer_put(writer, state->average, state->value_count * sizeof *state->average);
+    }
     if (state->at.has_kept) {
         writer_put(writer, state->kept, state->value_count * sizeof *state->kept);
     }
@@ -161,12 +170,10 @@ static void reader_take(struct reader *reader, void *out, size_t n)
 static enum nn_status head_check(const struct nn_training_state *state,
                                  const struct nn_checkpoint_head *head, struct nn_error *err)
 {
-    size_t slots;
-    (void)nn_solver_slots(state->solver, &slots);
     if (strncmp(head->spec_digest, state->setup->spec_digest, NN_CHECKPOINT_DIGEST - 1) != 0) {
         return nn_fail(err, NN_ERR_INVALID, "the checkpoint belongs to another spec");
     }
-    if (head->value_count != state->value_count || head->slot_count != slots) {
+    if (head->value_count != state->value_count || head->slot_count != slot_count(state)) {
         return nn_fail(err, NN_ERR_INVALID, "the checkpoint belongs to another network or solver");
     }
     return NN_OK;
@@ -198,6 +205,9 @@ static void state_take(struct nn_training_state *state, const struct nn_checkpoi
         reader_take(reader, parameter->value, parameter->count * sizeof *parameter->value);
     }
     reader_take(reader, slot, slots * sizeof *slot);
+    if (state->average) {
+        reader_take(reader, state->average, state->value_count * sizeof *state->average);
+    }
     if (head->at.has_kept) {
         reader_take(reader, state->kept, state->value_count * sizeof *state->kept);
     }

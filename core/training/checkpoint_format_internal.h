@@ -6,7 +6,7 @@
  *   struct nn_checkpoint_head
  *   struct nn_checkpoint_summary [summary_count]
  *   nn_real values [value_count]     all values of the network, description order
- *   nn_real slots  [slot_count]      the solver's
+ *   nn_real slots  [slot_count]      the solver's, then the moving average if there is one
  *   nn_real kept   [value_count]     only if has_kept
  *   SHA-256 of everything before     32 bytes
  */

@@ -212,42 +212,55 @@ static bool loads_rows(const struct nn_feed *base)
     return base->rows || base->prefix_rows;
 }
 
-static void images_load(struct nn_feed *base)
+static void images_load(struct nn_feed *base, size_t first, size_t count)
 {
     const struct nn_batch *batch = &images(base)->batch;
     if (loads_rows(base)) {
-        rows_load(base, batch->items, batch->count);
+        rows_load(base, batch->items + first, count);
         return;
     }
-    nn_network_load_u8(base->network, batch->pixels, batch->count);
+    nn_network_load_u8(base->network, batch->pixels + first * batch->stride, count);
 }
 
 /* The losses of the branches beside the output, weighted. */
 static double auxiliary_losses(struct image_feed *feed, struct nn_loss_batch scores)
 {
+    double share = scores.weight;
     double sum = 0;
     for (size_t i = 0; i < nn_network_auxiliary_count(feed->base.network); i++) {
         struct nn_auxiliary auxiliary = nn_network_auxiliary(feed->base.network, i);
         scores.logits = auxiliary.scores;
-        scores.weight = auxiliary.weight;
+        scores.weight = auxiliary.weight * share;
         sum += nn_loss_cross_entropy(&feed->exec, &scores, auxiliary.gradient, scores.ld).loss;
     }
     return sum;
 }
 
-static struct nn_feed_loss images_loss(struct nn_feed *base)
+static struct nn_feed_loss images_loss(struct nn_feed *base, size_t first, size_t count)
 {
     struct image_feed *feed = images(base);
     size_t classes = nn_network_output_size(base->network);
-    const struct nn_loss_batch scores = {.logits = nn_network_output(base->network),
-                                         .ld = classes,
-                                         .labels = feed->batch.labels,
-                                         .rows = feed->batch.count,
-                                         .classes = classes};
+    const struct nn_loss_batch scores = {
+        .logits = nn_network_output(base->network),
+        .ld = classes,
+        .labels = feed->batch.labels + first,
+        .rows = count,
+        .classes = classes,
+        .weight = (double)count / (double)feed->batch.count,
+        .label_smoothing = base->setup->options.label_smoothing,
+        .class_weights = base->setup->class_weights,
+    };
     struct nn_loss_result result = nn_loss_cross_entropy(
         &feed->exec, &scores, nn_network_output_gradient(base->network), classes);
     return (struct nn_feed_loss){result.loss + auxiliary_losses(feed, scores),
-                                 (double)result.correct / (double)feed->batch.count};
+                                 (double)result.correct, (double)count};
+}
+
+/* Accuracy. */
+static double images_measure(const struct nn_feed *base, const struct nn_feed_loss *batch)
+{
+    (void)base;
+    return batch->sum / batch->size;
 }
 
 static double images_stall_seconds(const struct nn_feed *base)
@@ -364,6 +377,7 @@ static const struct nn_feed_kind IMAGES = {
     .next = images_next,
     .load = images_load,
     .loss = images_loss,
+    .measure = images_measure,
     .stall_seconds = images_stall_seconds,
     .begin = images_begin,
     .load_part = images_load_part,

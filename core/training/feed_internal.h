@@ -22,12 +22,13 @@ struct nn_feed;
 struct nn_feed_batch {
     size_t epoch;
     size_t first; /* position of its first sample within the epoch */
-    size_t count; /* samples, 1..max_batch */
+    size_t count; /* samples, 1..batch_size */
 };
 
+/* Of a piece of the batch; pieces of a batch are added up member by member. */
 struct nn_feed_loss {
-    double loss;    /* mean over the samples; NaN if an output is */
-    double measure; /* what `training_measure` names */
+    double loss;      /* its part of the mean over the batch's samples; NaN if an output is */
+    double sum, size; /* what `measure` makes of them */
 };
 
 struct nn_feed_kind {
@@ -46,12 +47,14 @@ struct nn_feed_kind {
     /* Statistics of the input from the train part, where the network wants them. */
     void (*input_statistics)(struct nn_feed *feed);
 
-    /* Training: once start, then next until false, each followed by load, the network's forward
-     * pass and loss. */
+    /* Training: once start, then next until false. Of each batch consecutive pieces of at most
+     * max_batch samples, [first, first + count): load, the network's forward pass, loss, which
+     * writes the gradient of the piece's part; then measure of all pieces. */
     enum nn_status (*start)(struct nn_feed *feed, size_t epoch, size_t batch, struct nn_error *err);
     bool (*next)(struct nn_feed *feed, struct nn_feed_batch *out_batch);
-    void (*load)(struct nn_feed *feed);
-    struct nn_feed_loss (*loss)(struct nn_feed *feed);
+    void (*load)(struct nn_feed *feed, size_t first, size_t count);
+    struct nn_feed_loss (*loss)(struct nn_feed *feed, size_t first, size_t count);
+    double (*measure)(const struct nn_feed *feed, const struct nn_feed_loss *batch);
     double (*stall_seconds)(const struct nn_feed *feed); /* waited for batches so far */
 
     /* Evaluation: begin, then for consecutive pieces of a side load_part, forward and judge_part.

@@ -190,10 +190,10 @@ static bool sequences_next(struct nn_feed *base, struct nn_feed_batch *out_batch
     return true;
 }
 
-static void sequences_load(struct nn_feed *base)
+static void sequences_load(struct nn_feed *base, size_t first, size_t count)
 {
     const struct nn_sequence_loader_batch *batch = &sequences(base)->batch;
-    const struct nn_sequence_batch in = {batch->inputs, batch->lengths, batch->count};
+    const struct nn_sequence_batch in = {batch->inputs + first, batch->lengths + first, count};
     nn_network_load_sequences(base->network, &in);
 }
 
@@ -204,37 +204,53 @@ static const nn_real *targets_at(const struct sequence_feed *feed, const nn_real
     return feed->each_step ? targets : targets + (length - 1);
 }
 
-/* Over the rows of the batch, in the target's unit. */
-static double batch_rmse(const struct sequence_feed *feed, const nn_real *predictions, size_t rows)
+/* Of scaled rows. */
+static double squares(const struct sequence_feed *feed, const nn_real *predictions, size_t rows)
 {
     double sum = 0;
     for (size_t r = 0; r < rows; r++) {
         double difference = (double)predictions[r] - (double)feed->target_rows[r];
         sum += difference * difference;
     }
-    return sqrt(sum / (double)rows) * feed->target.factor;
+    return sum;
 }
 
-static struct nn_feed_loss sequences_loss(struct nn_feed *base)
+/* Root of the mean square over the rows, in the target's unit. */
+static double sequences_measure(const struct nn_feed *base, const struct nn_feed_loss *batch)
+{
+    return sqrt(batch->sum / batch->size) * const_sequences(base)->target.factor;
+}
+
+/* Rows weigh as in the whole batch. */
+static void weights_make(struct sequence_feed *feed, size_t count, size_t rows)
+{
+    nn_real share = (nn_real)count / (nn_real)feed->batch.count;
+    nn_network_row_weights(feed->base.network, count, feed->weights);
+    for (size_t r = 0; r < rows && count < feed->batch.count; r++) {
+        feed->weights[r] *= share;
+    }
+}
+
+static struct nn_feed_loss sequences_loss(struct nn_feed *base, size_t first, size_t count)
 {
     struct sequence_feed *feed = sequences(base);
     const struct nn_sequence_loader_batch *batch = &feed->batch;
-    size_t rows = nn_network_output_rows(base->network, batch->count);
-    for (size_t i = 0; i < batch->count; i++) {
-        feed->targets[i] = targets_at(feed, batch->targets[i], batch->lengths[i]);
+    size_t rows = nn_network_output_rows(base->network, count);
+    for (size_t i = 0; i < count; i++) {
+        feed->targets[i] = targets_at(feed, batch->targets[first + i], batch->lengths[first + i]);
     }
-    nn_network_rows_from_samples(base->network, batch->count, feed->targets, 1, feed->target_rows);
-    nn_network_row_weights(base->network, batch->count, feed->weights);
+    nn_network_rows_from_samples(base->network, count, feed->targets, 1, feed->target_rows);
+    weights_make(feed, count, rows);
     const struct nn_loss_responses responses = {.predictions = nn_network_output(base->network),
                                                 .ld = 1,
                                                 .targets = feed->target_rows,
                                                 .weights = feed->weights,
                                                 .rows = rows,
                                                 .responses = 1};
-    double rmse = batch_rmse(feed, responses.predictions, rows);
+    double sum = squares(feed, responses.predictions, rows);
     double loss =
         nn_loss_half_squared_error(&responses, nn_network_output_gradient(base->network), 1);
-    return (struct nn_feed_loss){loss, rmse};
+    return (struct nn_feed_loss){loss, sum, (double)rows};
 }
 
 /* Batches are pointers into memory: nothing is waited for. */
@@ -397,6 +413,7 @@ static const struct nn_feed_kind SEQUENCES = {
     .next = sequences_next,
     .load = sequences_load,
     .loss = sequences_loss,
+    .measure = sequences_measure,
     .stall_seconds = sequences_stall_seconds,
     .begin = sequences_begin,
     .load_part = sequences_load_part,
@@ -429,6 +446,9 @@ static enum nn_status setup_check(const struct nn_training_setup *setup, struct 
     if (setup->bind.features != nn_scaling_inputs(setup->scaling) ||
         setup->bind.responses != info->targets || setup->bind.longest != info->longest) {
         return nn_fail(err, NN_ERR_INVALID, "the network is bound to another data set");
+    }
+    if (setup->options.label_smoothing > 0 || setup->class_weights) {
+        return nn_fail(err, NN_ERR_INVALID, "a regression has no classes to weigh or smooth");
     }
     if (setup->sequence_sort != NN_SEQUENCE_SORT_NONE &&
         setup->options.shuffle != NN_SHUFFLE_NEVER) {

@@ -23,29 +23,53 @@ static void spent(struct nn_training_state *state, enum nn_time_kind kind, doubl
 /* --- one step --------------------------------------------------------------------------------- */
 
 static struct nn_feed_loss forward_loss(struct nn_training_state *state,
-                                        const struct nn_feed_batch *batch)
+                                        const struct nn_feed_batch *batch, size_t first,
+                                        size_t count)
 {
     const struct nn_feed_kind *feed = state->feed->kind;
     const struct nn_step step = {
-        .seed = state->setup->seed, .epoch = batch->epoch, .first_sample = batch->first};
-    feed->load(state->feed);
-    nn_network_forward(state->network, batch->count, NN_PHASE_TRAINING, &step);
+        .seed = state->setup->seed, .epoch = batch->epoch, .first_sample = batch->first + first};
+    feed->load(state->feed, first, count);
+    nn_network_forward(state->network, count, NN_PHASE_TRAINING, &step);
     double since = nn_now(state);
-    struct nn_feed_loss result = feed->loss(state->feed);
+    struct nn_feed_loss result = feed->loss(state->feed, first, count);
     spent(state, NN_TIME_LOSS, since);
     return result;
 }
 
+/* Loss and gradient of a batch, piece by piece; after a loss that is not finite no further. */
+static struct nn_feed_loss batch_gradient(struct nn_training_state *state,
+                                          const struct nn_feed_batch *batch)
+{
+    struct nn_feed_loss all = {0};
+    for (size_t first = 0; first < batch->count; first += state->max_batch) {
+        size_t left = batch->count - first;
+        size_t count = left < state->max_batch ? left : state->max_batch;
+        struct nn_feed_loss piece = forward_loss(state, batch, first, count);
+        all.loss += piece.loss;
+        all.sum += piece.sum;
+        all.size += piece.size;
+        if (!isfinite(all.loss)) {
+            break;
+        }
+        double since = nn_now(state);
+        if (first == 0) {
+            nn_network_zero_grads(state->network);
+        }
+        spent(state, NN_TIME_SOLVER, since);
+        nn_network_backward(state->network, count);
+    }
+    return all;
+}
+
 /* The gradient's norm; when it is not finite, nothing has moved. */
-static double backward_update(struct nn_training_state *state, const struct nn_feed_batch *batch,
-                              double rate)
+static double update(struct nn_training_state *state, double rate)
 {
     double since = nn_now(state);
-    nn_network_zero_grads(state->network);
-    spent(state, NN_TIME_SOLVER, since);
-    nn_network_backward(state->network, batch->count);
-    since = nn_now(state);
     double norm = nn_solver_step(state->solver, rate);
+    if (isfinite(norm)) {
+        nn_average_update(state);
+    }
     spent(state, NN_TIME_SOLVER, since);
     return norm;
 }
@@ -68,12 +92,13 @@ static void step_run(struct nn_training_state *state, const struct nn_feed_batch
 {
     double rate =
         nn_solver_learning_rate(&options_of(state)->solver, state->at.step, state->steps_per_epoch);
-    struct nn_feed_loss loss = forward_loss(state, batch);
-    double norm = isfinite(loss.loss) ? backward_update(state, batch, rate) : (double)NAN;
+    struct nn_feed_loss loss = batch_gradient(state, batch);
+    double norm = isfinite(loss.loss) ? update(state, rate) : (double)NAN;
     position_advance(state, batch);
     state->at.updates = nn_solver_updates(state->solver);
     nn_points_add(state, "training_loss", loss.loss);
-    nn_points_add(state, state->feed->kind->training_measure, loss.measure);
+    nn_points_add(state, state->feed->kind->training_measure,
+                  state->feed->kind->measure(state->feed, &loss));
     nn_points_add(state, "learning_rate", rate);
     nn_points_add(state, "gradient_norm", norm);
     if (!isfinite(norm)) {
@@ -85,7 +110,7 @@ static void step_run(struct nn_training_state *state, const struct nn_feed_batch
 
 static void kept_take(struct nn_training_state *state)
 {
-    nn_values_get(state->network, state->kept);
+    nn_average_get(state, state->kept);
     state->at.has_kept = 1;
 }
 
@@ -127,8 +152,10 @@ static enum nn_status validate(struct nn_training_state *state, struct nn_error 
 {
     double since = nn_now(state);
     nn_network_set_clock(state->network, NULL, NULL);
+    nn_average_swap(state);
     enum nn_status status =
         nn_state_evaluate(state, &state->setup->parts[NN_PART_VALIDATION], "validating", NULL, err);
+    nn_average_swap(state);
     nn_network_set_clock(state->network, state->time, state->time_ctx);
     spent(state, NN_TIME_VALIDATION, since);
     if (status != NN_OK) {

@@ -110,6 +110,37 @@ const struct jx_field nn_training_fields[] = {
      .max_items = 64,
      .doc = "factors of layers by their names; of several rows that fit one the last counts, also "
             "over the head's"},
+    {.name = "micro_batch_size",
+     .type = JX_INT,
+     .offset = OFFSET(micro_batch_size),
+     .min = 0,
+     .max = 65536,
+     .fallback = "0",
+     .doc = "samples of a batch that are computed at once, their gradients added up, for batches "
+            "that do not fit; batch norm sees micro-batches; 0: the whole batch",
+     .unit = "samples"},
+    {.name = "label_smoothing",
+     .type = JX_REAL,
+     .offset = OFFSET(label_smoothing),
+     .min = 0,
+     .max = 1,
+     .below_max = true,
+     .fallback = "0",
+     .doc = "share of a label that all classes divide while training; evaluation has none"},
+    {.name = "class_weights",
+     .type = JX_ANY,
+     .offset = OFFSET(class_weights),
+     .doc = "weights of the classes in the loss while training: \"balanced\", or a number for each "
+            "class in their order; default: all 1"},
+    {.name = "ema_decay",
+     .type = JX_REAL,
+     .offset = OFFSET(ema_decay),
+     .min = 0,
+     .max = 1,
+     .below_max = true,
+     .fallback = "0",
+     .doc = "decay of a moving average of all values, which is what is evaluated and kept; at step "
+            "t at most (1 + t) / (10 + t); 0: none"},
     JX_END,
 };
 
@@ -137,6 +168,14 @@ enum nn_normalisation nn_training_normalisation(const struct nn_scaling_options 
 uint64_t nn_training_steps_per_epoch(const struct nn_training_options *options, size_t n_train)
 {
     return nn_loader_batches(n_train, (size_t)options->batch_size, options->drop_last);
+}
+
+size_t nn_training_max_batch(const struct nn_training_options *options, size_t n_train)
+{
+    int64_t micro = options->micro_batch_size;
+    size_t size = (size_t)options->batch_size;
+    size = micro > 0 && (size_t)micro < size ? (size_t)micro : size;
+    return n_train < size ? n_train : size;
 }
 
 const char *nn_training_outcome_text(enum nn_training_outcome outcome)

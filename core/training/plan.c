@@ -43,10 +43,13 @@ static enum nn_status prefix_bytes(const struct nn_training_setup *setup,
 }
 
 /* Of a feed: batches in flight, buffers of evaluation, scaled copies. */
-static size_t feed_bytes(const struct nn_training_setup *setup, size_t batch, size_t max_rows)
+static size_t feed_bytes(const struct nn_training_setup *setup, size_t max_rows)
 {
     if (!setup->sequences) {
         size_t ahead = 6; /* evaluation's included */
+        size_t train = setup->parts[NN_PART_TRAIN].count;
+        size_t batch_size = (size_t)setup->options.batch_size;
+        size_t batch = train < batch_size ? train : batch_size;
         return ahead * batch * setup->bind.height * setup->bind.width * setup->bind.channels;
     }
     size_t scaled =
@@ -82,8 +85,7 @@ enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup, siz
                                       struct nn_error *err)
 {
     size_t train = setup->parts[NN_PART_TRAIN].count;
-    size_t batch_size = (size_t)setup->options.batch_size;
-    size_t batch = train < batch_size ? train : batch_size;
+    size_t batch = nn_training_max_batch(&setup->options, train);
     size_t values = 0;
     size_t network = 0;
     size_t prefix = 0;
@@ -105,8 +107,9 @@ enum nn_status nn_training_plan_bytes(const struct nn_training_setup *setup, siz
         return status;
     }
     size_t copies = nn_solver_slots_per_value(setup->options.solver.kind) + 1; /* and `kept` */
+    copies += setup->options.ema_decay > 0;
     enum { FIXED = 1 << 20 };
-    *out = network + copies * values * sizeof(nn_real) + feed_bytes(setup, batch, max_rows) +
-           prefix + predictions_bytes(setup) + FIXED;
+    *out = network + copies * values * sizeof(nn_real) + feed_bytes(setup, max_rows) + prefix +
+           predictions_bytes(setup) + FIXED;
     return NN_OK;
 }

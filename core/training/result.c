@@ -45,6 +45,8 @@ static bool network_choose(struct nn_training_state *state, enum nn_training_out
             return false;
         }
         nn_values_set(state->network, state->kept);
+    } else {
+        nn_average_swap(state);
     }
     return true;
 }

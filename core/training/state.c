@@ -107,8 +107,13 @@ static enum nn_status solver_make(struct nn_training_state *state, struct nn_err
 static enum nn_status buffers_make(struct nn_training_state *state, struct nn_error *err)
 {
     struct nn_memory *memory = state->setup->memory;
+    bool averages = state->setup->options.ema_decay > 0;
     state->kept = nn_memory_alloc(memory, state->value_count, sizeof *state->kept);
-    if (!state->kept || nn_points_init(&state->log, memory) != NN_OK) {
+    if (averages) {
+        state->average = nn_memory_alloc(memory, state->value_count, sizeof *state->average);
+    }
+    if (!state->kept || (averages && !state->average) ||
+        nn_points_init(&state->log, memory) != NN_OK) {
         return nn_fail(err, NN_ERR_MEMORY, "no memory for the buffers of a run");
     }
     return state->feed->kind->attach(state->feed, state->network, &state->exec, err);
@@ -142,7 +147,6 @@ static enum nn_status values_make(struct nn_training_state *state, struct nn_err
 static void state_begin(struct nn_training_state *state, const struct nn_training_setup *setup,
                         const struct nn_training_callbacks *calls)
 {
-    size_t batch_size = (size_t)setup->options.batch_size;
     size_t train = setup->parts[NN_PART_TRAIN].count;
     *state = (struct nn_training_state){
         .setup = setup,
@@ -151,7 +155,7 @@ static void state_begin(struct nn_training_state *state, const struct nn_trainin
                             : setup->kernels       ? setup->kernels
                                                    : nn_kernels_best(),
                  .pool = setup->pool},
-        .max_batch = train < batch_size ? train : batch_size,
+        .max_batch = nn_training_max_batch(&setup->options, train),
         .steps_per_epoch = nn_training_steps_per_epoch(&setup->options, train),
         .at = {.best_loss = NAN},
         .checkpoint_step = UINT64_MAX,
@@ -183,6 +187,9 @@ enum nn_status nn_state_init(struct nn_training_state *state, const struct nn_tr
     if (status == NN_OK) {
         status = values_make(state, err);
     }
+    if (status == NN_OK && state->average) {
+        nn_values_get(state->network, state->average);
+    }
     if (status != NN_OK) {
         nn_state_deinit(state);
     }
@@ -198,5 +205,6 @@ void nn_state_deinit(struct nn_training_state *state)
     nn_solver_destroy(state->solver);
     nn_network_destroy(state->network);
     nn_memory_free(memory, state->kept);
+    nn_memory_free(memory, state->average);
     nn_memory_free(memory, state->log.points);
 }

@@ -72,7 +72,8 @@ struct nn_training_state {
     struct nn_solver *solver;
     struct nn_feed *feed;
     struct nn_exec exec;
-    nn_real *kept; /* value_count */
+    nn_real *kept;    /* value_count */
+    nn_real *average; /* value_count, of the values; NULL: none is wanted */
     size_t value_count, max_batch;
     uint64_t steps_per_epoch, total_steps;
     struct nn_position at;
@@ -104,6 +105,15 @@ void nn_values_set(struct nn_network *network, const nn_real *values);
 NN_MUST_CHECK enum nn_status nn_values_new_head(const struct nn_training_state *state,
                                                 struct nn_error *err);
 bool nn_values_finite(const struct nn_training_state *state);
+
+/* --- average.c: the moving average, where there is one --- */
+
+/* After an update of the values. */
+void nn_average_update(struct nn_training_state *state);
+/* Exchanges values and average, before an evaluation and after it. */
+void nn_average_swap(struct nn_training_state *state);
+/* What is to be kept: the average, else the values (value_count). */
+void nn_average_get(const struct nn_training_state *state, nn_real *out);
 
 /* --- points.c --- */
 double nn_now(const struct nn_training_state *state);

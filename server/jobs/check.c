@@ -22,16 +22,6 @@ static const struct {
     {"reuse", NULL},
     {"reused_from", NULL},
     {"parallel", NULL},
-    {"augmentation.y_reflection", NULL},
-    {"augmentation.rotation_degrees", NULL},
-    {"augmentation.scale", NULL},
-    {"augmentation.x_scale", NULL},
-    {"augmentation.y_scale", NULL},
-    {"augmentation.x_shear_degrees", NULL},
-    {"augmentation.y_shear_degrees", NULL},
-    {"augmentation.x_translation", NULL},
-    {"augmentation.y_translation", NULL},
-    {"augmentation.fill_value", NULL},
     {"explain.methods", "occlusion"},
     {"explain.methods", "lime"},
     {"search.strategy", "random"},
@@ -268,6 +258,13 @@ static enum sv_status check_augmentation(const struct nn_augmentation *augmentat
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/augmentation",
                           "augmentation is for images, and these are sequences");
     }
+    struct nn_error nn = {0};
+    if (!dataset->sequences &&
+        nn_augmentation_check(augmentation, dataset->channels, &nn) != NN_OK) {
+        char pointer[sizeof nn.pointer + 16];
+        (void)snprintf(pointer, sizeof pointer, "/augmentation%s", nn.pointer);
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "%s", nn.text);
+    }
     if (padding > 0 && (padding >= dataset->height || padding >= dataset->width)) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/augmentation/crop_padding",
                           "pictures of %zu x %zu can be moved out of sight", dataset->height,
@@ -277,11 +274,21 @@ static enum sv_status check_augmentation(const struct nn_augmentation *augmentat
 }
 
 static enum sv_status check_training(const struct nn_training_options *options,
-                                     struct sv_error *err)
+                                     const struct jobs_dataset *dataset, struct sv_error *err)
 {
     struct nn_error nn = {0};
     char pointer[sizeof nn.pointer + 16];
-    if (nn_training_options_check(options, &nn) == NN_OK) {
+    if (dataset->classes == 0 && (options->label_smoothing > 0 || options->class_weights)) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD,
+                          options->class_weights ? "/training/class_weights"
+                                                 : "/training/label_smoothing",
+                          "the data set has no classes");
+    }
+    enum nn_status status = nn_training_options_check(options, &nn);
+    if (status == NN_OK) {
+        status = nn_training_class_weights_check(options->class_weights, dataset->classes, &nn);
+    }
+    if (status == NN_OK) {
         return SV_OK;
     }
     (void)snprintf(pointer, sizeof pointer, "/training%s", nn.pointer);
@@ -333,7 +340,7 @@ enum sv_status jobs_trial_complete(struct jobs_trial_spec *spec, const struct jo
         st = check_augmentation(&spec->augmentation, dataset, err);
     }
     if (st == SV_OK) {
-        st = check_training(&spec->training, err);
+        st = check_training(&spec->training, dataset, err);
     }
     if (st == SV_OK) {
         st = complete_split(&spec->split, dataset, err);

@@ -100,6 +100,7 @@ enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
         seconds = (trained + evaluated / TRAINING_FACTOR) / network->speed;
     }
     double copies = trial->training.output_network == NN_OUTPUT_BEST_VALIDATION_LOSS ? 1.0 : 0.0;
+    copies += trial->training.ema_decay > 0 ? 1.0 : 0.0;
     uint64_t memory =
         network->training_bytes + scaled_bytes(whole) +
         (uint64_t)(((double)nn_solver_slots_per_value(trial->training.solver.kind) + copies) *

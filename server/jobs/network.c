@@ -261,8 +261,8 @@ static enum sv_status analyse(const struct jobs_trial_spec *trial, const char *w
     struct nn_network_bind bind = bind_of(trial, dataset);
     json_t *report = NULL;
     enum sv_status st;
-    if (nn_network_analyze(trial->network, &bind, (size_t)trial->training.batch_size, &report,
-                           &nn) != NN_OK) {
+    if (nn_network_analyze(trial->network, &bind, nn_training_max_batch(&trial->training, SIZE_MAX),
+                           &report, &nn) != NN_OK) {
         return sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);
     }
     if (!json_is_true(json_object_get(report, "valid"))) {

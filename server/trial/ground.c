@@ -13,6 +13,7 @@
 void trial_ground_destroy(struct trial_ground *ground)
 {
     free(ground->factors);
+    free(ground->class_weights);
     nn_frozen_deinit(&ground->frozen);
     nn_description_destroy(ground->description);
     nn_scaling_destroy(ground->scaling);
@@ -128,6 +129,11 @@ enum nn_status trial_ground_create(struct trial_link *link, const struct trial_s
         status = nn_training_factors(&start->spec.training, ground->description, &bind,
                                      &ground->factors, &ground->n_factors, err);
     }
+    if (status == NN_OK && ground->prepared) {
+        status = nn_training_class_weights(&start->spec.training, ground->prepared,
+                                           &ground->split->side[NN_PART_TRAIN],
+                                           &ground->class_weights, err);
+    }
     return status;
 }
 
@@ -158,6 +164,7 @@ void trial_ground_setup(const struct trial_start *start, const struct trial_grou
         .n_frozen = ground->frozen.count,
         .factors = ground->factors,
         .n_factors = ground->n_factors,
+        .class_weights = ground->class_weights,
         .prefix_path = start->prefix,
         .prefix_bytes = start->prefix_bytes,
         .resume = {start->resume[0], start->resume[1]},

@@ -115,6 +115,7 @@ struct trial_ground {
     struct nn_frozen frozen;
     struct nn_layer_factor *factors;
     size_t n_factors;
+    nn_real *class_weights; /* or NULL */
 };
 /* ground comes zeroed; to be destroyed after a failure too. Warnings go to the log. */
 NN_MUST_CHECK enum nn_status trial_ground_create(struct trial_link *link,

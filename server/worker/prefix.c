@@ -13,20 +13,27 @@
 #include <time.h>
 
 #include "core/base/sha256.h"
+#include "core/data/augment.h"
 #include "core/json/json.h"
 #include "server/config/config.h"
 #include "server/worker/worker_internal.h"
 
 #define FILE_NAME "prefix" /* in the attempt's directory */
 
+static bool is_augmented(const json_t *augmentation)
+{
+    struct nn_augmentation options;
+    return augmentation &&
+           (jx_decode(nn_augmentation_fields, augmentation, "", &options, NULL) != NN_OK ||
+            nn_augmentation_is_on(&options));
+}
+
 static bool may_have_prefix(const json_t *resolved)
 {
     const json_t *freeze = json_object_get(resolved, "freeze");
-    const json_t *augmentation = json_object_get(resolved, "augmentation");
     bool frozen = freeze && !(json_is_string(freeze) && !strcmp(json_string_value(freeze), "none"));
     return frozen && json_is_string(json_object_get(resolved, "weights")) &&
-           !json_is_true(json_object_get(augmentation, "x_reflection")) &&
-           json_integer_value(json_object_get(augmentation, "crop_padding")) == 0;
+           !is_augmented(json_object_get(resolved, "augmentation"));
 }
 
 /* What the rows may depend on; more than that only keeps trials apart. */

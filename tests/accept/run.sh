@@ -73,6 +73,7 @@ row() {
     5.files) # needs pip's onnx, onnxruntime and safetensors beside Debian's python3-torch
         make -s build/release/tests/accept/onnx_driver && python3 tests/accept/onnx_files.py build/release/tests/accept/onnx_driver ;;
     5.attn) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_attention.py "build/f64/$lstm" ;;
+    5.4) make -s MODE=f64 build/f64/tests/accept/solver_driver && $py tests/accept/peer_solvers.py build/f64/tests/accept/solver_driver ;;
     3.11) # needs Debian's libonnx-testdata
         make -s build/release/tests/numeric/test_onnx_{cases,functions,recurrent} && [ -d /usr/share/libonnx-testdata/data ] &&
             counted 3.11 "cases of ONNX" build/release/tests/numeric/test_onnx_cases &&

@@ -46,7 +46,12 @@ static struct nn_loss_batch fill(const struct loss_case *c)
         labels[r] = (uint32_t)(r * 7 % c->classes);
     }
     assert_true(nn_loss_workspace(c->rows) <= sizeof workspace);
-    return (struct nn_loss_batch){logits, ld, labels, c->rows, c->classes, 1};
+    return (struct nn_loss_batch){.logits = logits,
+                                  .ld = ld,
+                                  .labels = labels,
+                                  .rows = c->rows,
+                                  .classes = c->classes,
+                                  .weight = 1};
 }
 
 /* The definition, without the shift by the maximum. */
@@ -85,7 +90,10 @@ static double gradient_difference(const struct nn_loss_batch *b, double planted)
     double diff = 0;
     double norms = 0;
     for (size_t r = 0; r < b->rows; r++) {
-        struct nn_loss_batch row = {b->logits + r * b->ld, b->ld, b->labels + r, 1, b->classes, 1};
+        struct nn_loss_batch row = *b;
+        row.logits += r * b->ld;
+        row.labels += r;
+        row.rows = 1;
         for (size_t i = 0; i < b->classes; i++) {
             nn_real *z = &logits[r * b->ld + i];
             nn_real kept = *z;
@@ -179,7 +187,8 @@ static void ties_go_to_the_lowest_index(void **state)
     (void)state;
     const nn_real z[] = {1, 3, 3, 3, 2, 3, 0, 3, 3, 3};
     uint32_t label = 1;
-    struct nn_loss_batch b = {z, 10, &label, 1, 10, 1};
+    struct nn_loss_batch b = {
+        .logits = z, .ld = 10, .labels = &label, .rows = 1, .classes = 10, .weight = 1};
     struct nn_exec exec = loss_exec();
     double loss;
     uint32_t predicted;
@@ -196,7 +205,8 @@ static void extremes(void **state)
     (void)state;
     nn_real z[] = {(nn_real)1e30, (nn_real)-1e30, 0};
     uint32_t label = 0;
-    struct nn_loss_batch b = {z, 3, &label, 1, 3, 1};
+    struct nn_loss_batch b = {
+        .logits = z, .ld = 3, .labels = &label, .rows = 1, .classes = 3, .weight = 1};
     struct nn_exec exec = loss_exec();
     double loss;
     uint32_t predicted;
@@ -242,6 +252,57 @@ static void half_squared_error_follows_its_formula(void **state)
     assert_true(nn_loss_half_squared_error(&batch, y[0], 3) != loss); /* in place */
 }
 
+struct peer_row {
+    double smoothing;
+    bool weighted;
+    double loss, gradient[12];
+};
+
+/* torch.nn.functional.cross_entropy(z, t, weight, label_smoothing=e, reduction="sum") / 3 and its
+ * gradient, of PyTorch 1.13.1 in double. */
+static void weights_and_smoothing_are_pytorchs(void **state)
+{
+    (void)state;
+    static const struct peer_row ROWS[] = {
+        {0,
+         true,
+         0.4263580759772994,
+         {0.023569195605833, 0.10562980634332, -0.193266718075884, 0.064067716126731,
+          -0.075289939986223, 0.012366495186532, 0.05542278631587, 0.007500658483821,
+          0.009462705795221, 0.042408905138267, 0.005739421188642, -0.05761103212213}},
+        {0.1,
+         false,
+         0.8187816132585869,
+         {0.003451264469583, 0.044481569838327, -0.071633359037942, 0.023700524730032,
+          -0.125579879972446, 0.016399657039731, 0.102512239298407, 0.006667983634308,
+          0.029517489847551, 0.161302287219734, 0.014624351421235, -0.205444128488519}},
+        {0.1,
+         true,
+         0.5343111696225621,
+         {0.018150415422606, 0.091684889547998, -0.168416090344769, 0.058580785374166,
+          -0.054794476401684, 0.005115230182021, 0.043605613451842, 0.006073632767822,
+          0.00789828322224, 0.045738020717957, -0.009348904651148, -0.044287399289049}},
+    };
+    static const nn_real weights[] = {(nn_real)0.5, 1, 2, (nn_real)0.25};
+    static const uint32_t wanted[] = {2, 0, 3};
+    const double tolerance = sizeof(nn_real) == 8 ? 1e-14 : 1e-6;
+    struct nn_exec exec = loss_exec();
+    nn_real z[12], d[12];
+    for (size_t i = 0; i < 12; i++) {
+        z[i] = (nn_real)((int)(i / 4 * 5 + i % 4 * 3) % 7 - 3) / 2;
+    }
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        struct nn_loss_batch b = {.logits = z, .ld = 4, .labels = wanted, .rows = 3, .classes = 4};
+        b.label_smoothing = ROWS[i].smoothing;
+        b.class_weights = ROWS[i].weighted ? weights : NULL;
+        double loss = nn_loss_cross_entropy(&exec, &b, d, 4).loss;
+        assert_true(fabs(loss - ROWS[i].loss) <= tolerance);
+        for (size_t k = 0; k < 12; k++) {
+            assert_true(fabs((double)d[k] - ROWS[i].gradient[k]) <= tolerance);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +312,7 @@ int main(void)
         cmocka_unit_test(ties_go_to_the_lowest_index),
         cmocka_unit_test(extremes),
         cmocka_unit_test(half_squared_error_follows_its_formula),
+        cmocka_unit_test(weights_and_smoothing_are_pytorchs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ void ref_softmax_gradient(double *d_x, const nn_real *d_y, size_t ldd_y, const n
                           size_t ldy, size_t rows, size_t columns);
 /* Returns the sum of the losses; d_logits, probabilities may be NULL. */
 double ref_cross_entropy(double *d_logits, double *probabilities, const nn_real *x, size_t ldx,
-                         const uint32_t *labels, size_t rows, size_t classes, double factor);
+                         const double *q, size_t rows, size_t classes, double factor);
 
 /* ---- ref_lstm.c ---- */
 

@@ -39,22 +39,26 @@ void ref_softmax_gradient(double *d_x, const nn_real *d_y, size_t ldd_y, const n
 }
 
 double ref_cross_entropy(double *d_logits, double *probabilities, const nn_real *x, size_t ldx,
-                         const uint32_t *labels, size_t rows, size_t classes, double factor)
+                         const double *q, size_t rows, size_t classes, double factor)
 {
     double loss = 0;
     for (size_t r = 0; r < rows; r++) {
+        double total = 0;
+        for (size_t c = 0; c < classes; c++) {
+            total += q[r * classes + c];
+        }
         for (size_t c = 0; c < classes; c++) {
             double sum = 0; /* of exp(x[j] - x[c]) = 1 / softmax(x)[c] */
             for (size_t j = 0; j < classes; j++) {
                 sum += exp((double)x[r * ldx + j] - (double)x[r * ldx + c]);
             }
             double p = 1 / sum;
-            loss += c == labels[r] ? log(sum) : 0;
+            loss += q[r * classes + c] * log(sum);
             if (probabilities) {
                 probabilities[r * classes + c] = p;
             }
             if (d_logits) {
-                d_logits[r * classes + c] = (p - (c == labels[r])) * factor;
+                d_logits[r * classes + c] = (p * total - q[r * classes + c]) * factor;
             }
         }
     }

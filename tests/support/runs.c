@@ -197,6 +197,7 @@ static struct nn_training_setup setup_make(const struct synthetic_set *set,
         .n_frozen = plan->n_frozen,
         .factors = plan->factors,
         .n_factors = plan->n_factors,
+        .class_weights = plan->class_weights,
         .core_build = plan->core_build ? plan->core_build : "test",
         .spec_digest = plan->spec_digest ? plan->spec_digest : "test",
     };

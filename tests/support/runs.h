@@ -33,7 +33,8 @@ struct run_plan {
     size_t n_frozen;
     const struct nn_layer_factor *factors;
     size_t n_factors;
-    nn_clock_fn clock; /* NULL = the system's */
+    const nn_real *class_weights; /* or NULL */
+    nn_clock_fn clock;            /* NULL = the system's */
     void *clock_ctx;
     uint64_t away_from, away_until; /* steps: the directory is away after the first; 0 = never */
 };

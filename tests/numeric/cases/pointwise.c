@@ -246,6 +246,27 @@ static void scale(struct numeric *t)
     change(t, 1);
 }
 
+/* Also of a vector with itself: nothing moves. */
+static void average(struct numeric *t)
+{
+    for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
+        size_t n = COUNTS[i];
+        struct field y = numeric_field(t, 1, n, 0), x = numeric_field(t, 1, n, 0);
+        double *expected = numeric_doubles(t, y);
+        const nn_real share = (nn_real)0.37;
+        for (size_t e = 0; e < n; e++) {
+            expected[e] += (double)share * ((double)x.data[e] - expected[e]);
+        }
+        nn_average(&t->exec, y.data, x.data, n, share);
+        numeric_compare(t, y, expected, 0, "average n=%zu", n);
+        double *same = numeric_doubles(t, x);
+        nn_average(&t->exec, x.data, x.data, n, share);
+        for (size_t e = 0; e < n; e++) {
+            t->mistakes += (double)x.data[e] != same[e];
+        }
+    }
+}
+
 static void clamp(struct numeric *t)
 {
     change(t, 2);
@@ -296,6 +317,7 @@ const struct numeric_case pointwise_cases[] = {
     {"normalize_u8", "normalize_u8", normalize},
     {"fill", "fill", fill},
     {"scale", "scale", scale},
+    {"average", "average", average},
     {"clamp", "clamp", clamp},
     {"all_finite", "all_finite", all_finite},
     {"sum_squares", "sum_squares", sum_squares},

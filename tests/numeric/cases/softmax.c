@@ -55,20 +55,49 @@ static void softmax_gradient(struct numeric *t)
     }
 }
 
-static void check_cross_entropy(struct numeric *t, size_t i)
+/* What rows should have said, by the definition in softmax.h. */
+static double *wanted(struct numeric *t, const uint32_t *labels, const struct nn_cross_entropy *a)
+{
+    double *q = numeric_array(t, a->rows * a->classes, sizeof *q);
+    for (size_t e = 0; e < a->rows * a->classes; e++) {
+        size_t r = e / a->classes, c = e % a->classes;
+        double smoothing = (double)a->smoothing, weight = a->weights ? (double)a->weights[c] : 1;
+        q[e] = weight * ((1 - smoothing) * (c == labels[r]) + smoothing / (double)a->classes);
+    }
+    return q;
+}
+
+/* Classes are weighted in variants 1 and 2, labels smoothed in 2 and 3. */
+static void check_cross_entropy(struct numeric *t, size_t i, int variant)
 {
     struct field x = logits_of(t, i);
     size_t rows = x.rows, classes = x.columns, hits = 0;
     struct field d_x = numeric_field(t, rows, classes, 1), p = numeric_field(t, rows, classes, 2);
     uint32_t *labels = numeric_array(t, rows, sizeof *labels);
     uint32_t *predicted = numeric_array(t, rows, sizeof *predicted);
+    nn_real *weights = numeric_array(t, classes, sizeof *weights);
     for (size_t r = 0; r < rows; r++) {
         labels[r] = (uint32_t)((r * 7 + i) % classes);
     }
-    struct nn_cross_entropy args = {rows,   classes,        x.data, x.ld, labels,   d_x.data,
-                                    d_x.ld, (nn_real)0.125, p.data, p.ld, predicted};
+    for (size_t c = 0; c < classes; c++) {
+        weights[c] = (nn_real)(c % 5) / 4;
+    }
+    struct nn_cross_entropy args = {.rows = rows,
+                                    .classes = classes,
+                                    .logits = x.data,
+                                    .ld = x.ld,
+                                    .labels = labels,
+                                    .d_logits = d_x.data,
+                                    .ldd = d_x.ld,
+                                    .factor = (nn_real)0.125,
+                                    .probabilities = p.data,
+                                    .ldp = p.ld,
+                                    .predicted = predicted,
+                                    .smoothing = variant >= 2 ? (nn_real)0.1 : 0,
+                                    .weights = variant == 1 || variant == 2 ? weights : NULL};
     double *d = numeric_doubles(t, d_x), *probabilities = numeric_doubles(t, p);
-    double loss = ref_cross_entropy(d, probabilities, x.data, x.ld, labels, rows, classes, 0.125);
+    const double *q = wanted(t, labels, &args);
+    double loss = ref_cross_entropy(d, probabilities, x.data, x.ld, q, rows, classes, 0.125);
     numeric_workspace(t, nn_cross_entropy_workspace(rows));
     struct nn_cross_entropy_result result = nn_cross_entropy(&t->exec, &args);
     numeric_compare_doubles(t, &result.loss_sum, &loss, 1, 0, "loss rows=%zu classes=%zu", rows,
@@ -89,7 +118,9 @@ static void check_cross_entropy(struct numeric *t, size_t i)
 static void cross_entropy(struct numeric *t)
 {
     for (size_t i = 0; i < shape_count(); i++) {
-        check_cross_entropy(t, i);
+        for (int variant = 0; variant < 4; variant++) {
+            check_cross_entropy(t, i, variant);
+        }
     }
 }
 
@@ -99,8 +130,9 @@ static void cross_entropy_in_place(struct numeric *t)
     struct field x = logits_of(t, 2);
     uint32_t *labels = numeric_array(t, x.rows, sizeof *labels);
     double *d = numeric_doubles(t, x);
-    double loss = ref_cross_entropy(d, NULL, x.data, x.ld, labels, x.rows, x.columns, 1);
     struct nn_cross_entropy args = {.rows = x.rows, .classes = x.columns, .logits = x.data};
+    const double *q = wanted(t, labels, &args);
+    double loss = ref_cross_entropy(d, NULL, x.data, x.ld, q, x.rows, x.columns, 1);
     args.ld = args.ldd = x.ld;
     args.labels = labels;
     args.d_logits = x.data;
