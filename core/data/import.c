@@ -54,6 +54,11 @@ char *nn_import_text(struct nn_import *import, const char *fmt, ...)
     return text;
 }
 
+bool nn_import_is_signals(const struct nn_import *import)
+{
+    return import->setup->layout == NN_IMPORT_SIGNALS;
+}
+
 bool nn_import_wants_size(const struct nn_import *import, size_t *out_height, size_t *out_width)
 {
     const struct jx_ints *size = &import->setup->options.image_size;
@@ -87,6 +92,7 @@ enum nn_status nn_import_set_shape(struct nn_import *import, size_t count, size_
                           "image_size",
                           count, height, width, channels, import->limits.max_prepared_bytes);
     }
+    import->value_bytes = 1;
     import->height = height;
     import->width = width;
     import->channels = channels;
@@ -192,7 +198,7 @@ enum nn_status nn_import_add(struct nn_import *import, const struct nn_image *im
             note_sixteen_bit(import, image);
         }
         import->any_colour = import->any_colour || image->channels == 3;
-        import->n_items++;
+        import->n_spooled = ++import->n_items;
     }
     nn_image_deinit(&spare[0]);
     nn_image_deinit(&spare[1]);
@@ -254,8 +260,8 @@ static enum nn_status finish(struct nn_import *import, const char *path,
     return status;
 }
 
-static enum nn_status import_images(struct nn_import *import, const char *path,
-                                    struct nn_import_result *out_result)
+static enum nn_status import_items(struct nn_import *import, const char *path,
+                                   struct nn_import_result *out_result)
 {
     char *buffer = malloc(SPOOL_BUFFER);
     enum nn_status status = NN_OK;
@@ -268,8 +274,9 @@ static enum nn_status import_images(struct nn_import *import, const char *path,
         goto cleanup;
     }
     setvbuf(import->spool, buffer, _IOFBF, SPOOL_BUFFER);
-    status =
-        import->setup->layout == NN_IMPORT_IDX ? nn_import_idx(import) : nn_import_archive(import);
+    status = import->setup->layout == NN_IMPORT_IDX ? nn_import_idx(import)
+             : nn_import_is_signals(import)         ? nn_import_signals(import)
+                                                    : nn_import_archive(import);
     if (status == NN_OK) {
         status = finish(import, path, out_result);
     }
@@ -306,7 +313,7 @@ enum nn_status nn_import_run(const struct nn_import_setup *setup,
         goto cleanup;
     }
     status = nn_import_is_table(setup->layout) ? import_tables(&import, path, out_result)
-                                               : import_images(&import, path, out_result);
+                                               : import_items(&import, path, out_result);
     if (status != NN_OK) {
         unlink(path);
     }

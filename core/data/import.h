@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checked import: IDX pairs, an image archive or sequence tables in, one prepared set (prepared.h,
- * of tables sequences.h) and a report out.
+ * Checked import: IDX pairs, an archive of images or of recorded signals, or sequence tables in,
+ * one prepared set (prepared.h, of tables sequences.h) and a report out.
  *
  * Archives (zip, tar, tar.gz) are read as streams; nothing is ever extracted: the only file written
  * is `prepared` in the given directory, under a name of ours. One hostile entry is refused and
@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "core/base/base.h"
+#include "core/data/signal.h"
 #include "core/data/table.h"
 #include "core/json/json.h"
 
@@ -22,6 +23,7 @@ enum nn_import_layout {
     NN_IMPORT_ARCHIVE, /* one zip, tar or tar.gz: a folder per class, or part/class */
     NN_IMPORT_TABLE,   /* rows of sequences: CSV or columns between blanks, each plain or .gz */
     NN_IMPORT_CMAPSS,  /* the same with the 26 columns of NASA's turbofan runs */
+    NN_IMPORT_SIGNALS, /* one zip, tar or tar.gz of recordings, to be cut into windows */
 };
 
 enum nn_import_on_refused {
@@ -39,6 +41,8 @@ struct nn_import_options {
                                   occur, in order of their numbers */
     bool table_given;
     struct nn_table_options table; /* tables only */
+    bool signal_given;
+    struct nn_signal_options signal; /* signals only */
 };
 
 extern const struct jx_field nn_import_fields[];
@@ -46,9 +50,9 @@ extern const struct jx_field nn_import_fields[];
 /* Whether the layout holds sequences, not images. */
 bool nn_import_is_table(enum nn_import_layout layout);
 
-/* Decodes {"image_size", "channels", "on_refused", "classes", "table"}; options may be NULL. JSON
- * is borrowed. NN_ERR_INVALID with the pointer of the field: a value out of range, or one that
- * means nothing for this layout. */
+/* Decodes {"image_size", "channels", "on_refused", "classes", "table", "signal"}; options may be
+ * NULL. JSON is borrowed. NN_ERR_INVALID with the pointer of the field: a value out of range, or
+ * one that means nothing for this layout. */
 NN_MUST_CHECK enum nn_status nn_import_options_decode(enum nn_import_layout layout,
                                                       const json_t *options, const char *pointer,
                                                       struct nn_import_options *out_options,

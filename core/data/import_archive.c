@@ -47,7 +47,7 @@ static const char *fault_of(const struct nn_archive_entry *entry)
                                              : NULL;
 }
 
-/* Looks at the header of the picture in the newest row. */
+/* Looks at the header of the picture in the newest row, or takes the recording. */
 static enum nn_status probe(struct nn_import *import, struct nn_archive *archive)
 {
     struct nn_import_row *row = &import->rows[import->n_rows - 1];
@@ -68,6 +68,9 @@ static enum nn_status probe(struct nn_import *import, struct nn_archive *archive
         row->is_picture = true; /* as far as one can know */
         return nn_import_refuse(import, import->n_rows - 1, "unreadable",
                                 nn_archive_reason(archive));
+    }
+    if (import->signals) {
+        return nn_import_signal_entry(import, import->n_rows - 1, bytes, size);
     }
     status = nn_image_probe(bytes, size, NULL, &header, &refusal, &fault);
     if (status == NN_OK) {
@@ -203,17 +206,18 @@ static uint64_t most_frequent(uint64_t *sizes, size_t n)
 }
 
 /* The first refusal, as the reason why nothing is left. */
-static enum nn_status nothing_left(const struct nn_import *import)
+enum nn_status nn_import_nothing_left(const struct nn_import *import)
 {
+    const char *noun = nn_import_is_signals(import) ? "recording" : "picture";
     for (size_t i = 0; i < import->n_rows; i++) {
         const struct nn_import_row *row = &import->rows[i];
         if (row->state == NN_ROW_REFUSED) {
             return nn_fail(import->err, NN_ERR_INVALID,
-                           "no picture could be taken; the first refused, \"%.100s\": %.150s",
+                           "no %s could be taken; the first refused, \"%.100s\": %.150s", noun,
                            row->name, row->text);
         }
     }
-    return nn_fail(import->err, NN_ERR_INVALID, "the archive holds no picture in a class folder");
+    return nn_fail(import->err, NN_ERR_INVALID, "the archive holds no %s in a class folder", noun);
 }
 
 static enum nn_status settle_shape(struct nn_import *import)
@@ -239,8 +243,13 @@ static enum nn_status settle_shape(struct nn_import *import)
         width = size & UINT32_MAX;
     }
     free(sizes);
-    return n == 0 ? nothing_left(import)
+    return n == 0 ? nn_import_nothing_left(import)
                   : nn_import_set_shape(import, n, height, width, colour ? 3 : 1);
+}
+
+enum nn_status nn_import_look(struct nn_import *import)
+{
+    return for_entries(import, 0, first_pass);
 }
 
 enum nn_status nn_import_archive(struct nn_import *import)
@@ -253,7 +262,7 @@ enum nn_status nn_import_archive(struct nn_import *import)
         return nn_fail_at(import->err, NN_ERR_INVALID, "/classes",
                           "the classes of an archive are its folders");
     }
-    enum nn_status status = for_entries(import, 0, first_pass);
+    enum nn_status status = nn_import_look(import);
     if (status == NN_OK) {
         status = nn_import_assign(import);
     }
@@ -263,5 +272,5 @@ enum nn_status nn_import_archive(struct nn_import *import)
     if (status == NN_OK) {
         status = for_entries(import, import->n_rows, second_pass);
     }
-    return status == NN_OK && import->n_items == 0 ? nothing_left(import) : status;
+    return status == NN_OK && import->n_items == 0 ? nn_import_nothing_left(import) : status;
 }

@@ -36,10 +36,13 @@ struct nn_import_row {
 struct nn_import_item {
     const char *name;
     uint64_t place; /* in the spool, in items */
+    uint32_t row;   /* of signals: its recording */
     uint32_t label;
     enum nn_part part;
     uint8_t digest[NN_DIGEST_BYTES];
 };
+
+struct nn_signal_import;
 
 struct nn_import {
     const struct nn_import_setup *setup;
@@ -64,6 +67,11 @@ struct nn_import {
     unsigned sixteen_most; /* the brightest level of them, of the 8 bits that are kept */
     bool any_colour;       /* among the items */
     FILE *spool;           /* pixels of the items in order of arrival */
+    size_t n_spooled;      /* items in it; of signals some may be items no more */
+    size_t value_bytes;    /* 1, of signals those of a float32 */
+
+    struct nn_signal_import *signals; /* while recordings are read */
+    struct nn_signal_options signal;  /* of signals: what was done in the end */
 };
 
 /* Makes room for one more element; false when there is no memory. */
@@ -71,6 +79,9 @@ NN_MUST_CHECK bool nn_import_grow(void **array, size_t *room, size_t n, size_t e
 
 /* printf into the arena; NULL when there is no memory. */
 NN_MUST_CHECK char *nn_import_text(struct nn_import *import, const char *fmt, ...) NN_PRINTF(2, 3);
+
+/* Whether its items are windows of signals. */
+bool nn_import_is_signals(const struct nn_import *import);
 
 /* "skip" or "fail". */
 const char *nn_import_on_refused_name(int on_refused);
@@ -93,10 +104,27 @@ NN_MUST_CHECK enum nn_status nn_import_add(struct nn_import *import, const struc
 /* The layouts: fill classes and items. */
 NN_MUST_CHECK enum nn_status nn_import_idx(struct nn_import *import);
 NN_MUST_CHECK enum nn_status nn_import_archive(struct nn_import *import);
+NN_MUST_CHECK enum nn_status nn_import_signals(struct nn_import *import);
+
+/* The first pass over an archive: a row an entry; of each file that may be taken the content goes
+ * to the image probe, or to nn_import_signal_entry (import_archive.c). */
+NN_MUST_CHECK enum nn_status nn_import_look(struct nn_import *import);
+NN_MUST_CHECK enum nn_status nn_import_signal_entry(struct nn_import *import, size_t row,
+                                                    const uint8_t *bytes, size_t size);
+/* Fails with the first refusal, as the reason why no item is left. */
+NN_MUST_CHECK enum nn_status nn_import_nothing_left(const struct nn_import *import);
 
 /* Finds out which folders are parts and classes, and gives every ITEM row its label and part
  * (import_layout.c). */
 NN_MUST_CHECK enum nn_status nn_import_assign(struct nn_import *import);
+/* Parts of it: refuses what has the name of an entry before it, and marks empty folders; makes the
+ * sorted list of classes of n names of the arena, which are sorted on the way; the label of a class
+ * in it; the part that a word names. */
+NN_MUST_CHECK enum nn_status nn_import_study_names(struct nn_import *import);
+NN_MUST_CHECK enum nn_status nn_import_sort_classes(struct nn_import *import, const char **names,
+                                                    size_t n);
+uint32_t nn_import_label_of(const struct nn_import *import, const char *name, size_t length);
+bool nn_import_find_part(const char *word, size_t n, enum nn_part *out_part);
 
 /* Marks a row refused and, under NN_IMPORT_FAIL, fails. reason is static; text is copied, NULL
  * means the usual words for this reason. */

@@ -28,7 +28,7 @@ struct layout {
     bool parts;
 };
 
-static bool find_part(const char *word, size_t n, enum nn_part *out_part)
+bool nn_import_find_part(const char *word, size_t n, enum nn_part *out_part)
 {
     for (size_t i = 0; i < sizeof PART_WORDS / sizeof PART_WORDS[0]; i++) {
         if (strlen(PART_WORDS[i].word) == n && memcmp(PART_WORDS[i].word, word, n) == 0) {
@@ -112,7 +112,7 @@ static enum nn_status refuse_doubles(struct nn_import *import, struct nn_import_
     return status;
 }
 
-static enum nn_status study_names(struct nn_import *import)
+enum nn_status nn_import_study_names(struct nn_import *import)
 {
     size_t n = import->n_rows;
     struct nn_import_row **sorted = malloc((n + 1) * sizeof(struct nn_import_row *));
@@ -173,7 +173,7 @@ static struct level study_level(const struct nn_import *import, size_t depth)
         see_folder(&level, top, n);
         if (picture) {
             level.deep = level.deep || folders > depth + 1;
-            level.all_parts = level.all_parts && find_part(top, n, &part);
+            level.all_parts = level.all_parts && nn_import_find_part(top, n, &part);
         }
     }
     return level;
@@ -206,7 +206,7 @@ static bool place_row(const struct layout *layout, const struct nn_import_row *r
     *out_part = NN_PART_TRAIN;
     if (layout->parts) {
         const char *word = nn_entry_name_part(row->name, layout->class_depth - 1, &n);
-        if (!find_part(word, n, out_part)) {
+        if (!nn_import_find_part(word, n, out_part)) {
             return false;
         }
     }
@@ -219,7 +219,7 @@ static int by_text(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static enum nn_status sort_classes(struct nn_import *import, const char **names, size_t n)
+enum nn_status nn_import_sort_classes(struct nn_import *import, const char **names, size_t n)
 {
     size_t kept = 0;
     qsort(names, n, sizeof *names, by_text);
@@ -258,13 +258,13 @@ static enum nn_status collect_classes(struct nn_import *import, const struct lay
             enough = names[n++] != NULL;
         }
     }
-    enum nn_status status = enough ? sort_classes(import, names, n)
+    enum nn_status status = enough ? nn_import_sort_classes(import, names, n)
                                    : nn_fail(import->err, NN_ERR_MEMORY, "no memory for classes");
     free(names);
     return status;
 }
 
-static uint32_t label_of(const struct nn_import *import, const char *name, size_t length)
+uint32_t nn_import_label_of(const struct nn_import *import, const char *name, size_t length)
 {
     size_t low = 0;
     size_t high = import->n_classes;
@@ -282,7 +282,7 @@ static uint32_t label_of(const struct nn_import *import, const char *name, size_
 
 enum nn_status nn_import_assign(struct nn_import *import)
 {
-    enum nn_status status = study_names(import);
+    enum nn_status status = nn_import_study_names(import);
     if (status != NN_OK) {
         return status;
     }
@@ -296,7 +296,7 @@ enum nn_status nn_import_assign(struct nn_import *import)
             continue;
         }
         if (place_row(&layout, row, false, &class_name, &length, &row->part)) {
-            row->label = label_of(import, class_name, length);
+            row->label = nn_import_label_of(import, class_name, length);
         } else {
             status = nn_import_refuse(import, i, "no_class", "it lies in no class folder");
         }

@@ -56,6 +56,13 @@ const struct jx_field nn_import_fields[] = {
      .nullable = true,
      .fields = nn_table_fields,
      .doc = "How sequence tables are written and what their columns mean."},
+    {.name = "signal",
+     .type = JX_OBJECT,
+     .offset = offsetof(struct nn_import_options, signal),
+     .given = JX_GIVEN(struct nn_import_options, signal_given),
+     .nullable = true,
+     .fields = nn_signal_fields,
+     .doc = "How recordings are cut into windows, and which part these belong to."},
     JX_END,
 };
 
@@ -71,14 +78,22 @@ static enum nn_status check_options(enum nn_import_layout layout,
 {
     char field[160];
     bool table = nn_import_is_table(layout);
-    const char *foreign = !table && options->table_given           ? "table"
-                          : table && options->image_size.count > 0 ? "image_size"
-                          : table && options->channels > 0         ? "channels"
-                          : table && options->classes              ? "classes"
-                                                                   : NULL;
+    bool signals = layout == NN_IMPORT_SIGNALS;
+    bool images = !table && !signals;
+    const char *foreign = !table && options->table_given             ? "table"
+                          : !signals && options->signal_given        ? "signal"
+                          : !images && options->image_size.count > 0 ? "image_size"
+                          : !images && options->channels > 0         ? "channels"
+                          : !images && options->classes              ? "classes"
+                                                                     : NULL;
     if (foreign) {
         jx_pointer_key(pointer, foreign, field, sizeof field);
         return nn_fail_at(err, NN_ERR_INVALID, field, "means nothing for this layout");
+    }
+    if (signals) {
+        struct nn_signal_options complete = options->signal;
+        jx_pointer_key(pointer, "signal", field, sizeof field);
+        return nn_signal_options_complete(&complete, field, err);
     }
     if (!table) {
         return NN_OK;

@@ -77,6 +77,12 @@ static NN_PRINTF(3, 4) void warn(struct report *r, const char *code, const char 
     append_counted(r, r->warnings, json_pack("{s:s, s:o}", "code", code, "text", text(line)));
 }
 
+/* What an item is called. */
+static const char *item_noun(const struct report *r)
+{
+    return nn_import_is_signals(r->import) ? "window" : "image";
+}
+
 /* -------------------------------------------------------------------------------- classes, parts
  */
 
@@ -109,13 +115,13 @@ static void warn_of_empty_classes(struct report *r, const size_t part_counts[NN_
     for (size_t k = 0; k < r->import->n_classes; k++) {
         const char *name = r->import->classes[k];
         if (class_total(r, k) == 0) {
-            warn(r, "empty_class", "class \"%s\" has no image", name);
+            warn(r, "empty_class", "class \"%s\" has no %s", name, item_noun(r));
             continue;
         }
         for (size_t p = 0; p < NN_PART_COUNT; p++) {
             if (part_counts[p] > 0 && class_counts(r, k)[p] == 0) {
-                warn(r, "class_not_in_part", "class \"%s\" has no image in the %s part", name,
-                     nn_part_name((enum nn_part)p));
+                warn(r, "class_not_in_part", "class \"%s\" has no %s in the %s part", name,
+                     item_noun(r), nn_part_name((enum nn_part)p));
             }
         }
     }
@@ -140,8 +146,8 @@ static void warn_of_imbalance(struct report *r)
     size_t low = class_counts(r, least)[NN_PART_TRAIN];
     if (high >= IMBALANCE * low) {
         warn(r, "imbalance",
-             "the train part is unbalanced: %zu images of class \"%s\", %zu of class \"%s\"", high,
-             r->import->classes[most], low, r->import->classes[least]);
+             "the train part is unbalanced: %zu %ss of class \"%s\", %zu of class \"%s\"", high,
+             item_noun(r), r->import->classes[most], low, r->import->classes[least]);
     }
 }
 
@@ -225,11 +231,12 @@ static void judge_division(struct report *r, const size_t part_counts[NN_PART_CO
     }
     set(r, r->root, "divisible", json_boolean(divisible));
     if (part_counts[NN_PART_TRAIN] == 0) {
-        warn(r, "no_train_part", "no picture trains: jobs cannot use this data set");
+        warn(r, "no_train_part", "no %s trains: jobs cannot use this data set", item_noun(r));
     } else if (!divisible && part_counts[NN_PART_VALIDATION] == 0) {
         warn(r, "indivisible",
-             "no class has two different pictures in the train part: none can be kept back to "
-             "validate");
+             "no class has two different %ss in the train part: none can be kept back to "
+             "validate",
+             item_noun(r));
     }
 }
 
@@ -275,11 +282,12 @@ static void study_contents(struct report *r)
     }
     if (r->across > 0) {
         warn(r, "duplicates_across_parts",
-             "%zu pictures occur in more than one part: evaluation will look better than it is",
-             r->across);
+             "%zu %ss occur in more than one part: evaluation will look better than it is",
+             r->across, item_noun(r));
     }
     if (r->conflicts > 0) {
-        warn(r, "conflicting_labels", "%zu pictures stand in more than one class", r->conflicts);
+        warn(r, "conflicting_labels", "%zu %ss stand in more than one class", r->conflicts,
+             item_noun(r));
     }
     set(r, r->root, "duplicates", across);
     set(r, r->root, "conflicting_labels", conflicting);
@@ -370,6 +378,21 @@ static void warn_of_depth(struct report *r)
     }
 }
 
+/* What was done in the end; recordings are those that gave windows. */
+static json_t *describe_signal(const struct nn_import *import)
+{
+    const struct nn_signal_options *o = &import->signal;
+    size_t recordings = 0;
+    for (size_t i = 0; i < import->n_rows; i++) {
+        recordings += import->rows[i].state == NN_ROW_ITEM;
+    }
+    bool by_time = o->parts.by == NN_SIGNAL_BY_TIME;
+    return json_pack("{s:I, s:I, s:I, s:I, s:s, s:o}", "window", (json_int_t)o->window, "stride",
+                     (json_int_t)o->stride, "channels", (json_int_t)import->channels, "recordings",
+                     (json_int_t)recordings, "parts_by", nn_signal_by_name(o->parts.by), "gap",
+                     by_time ? json_integer(o->parts.gap) : json_null());
+}
+
 static void fill(struct report *r, const struct nn_prepared_layout *layout, const uint8_t *digest)
 {
     const struct nn_import *import = r->import;
@@ -381,9 +404,13 @@ static void fill(struct report *r, const struct nn_prepared_layout *layout, cons
     }
     nn_sha256_hex(digest, hex);
     set(r, r->root, "digest", json_string(hex));
-    set(r, r->root, "image",
-        json_pack("{s:I, s:I, s:I}", "height", (json_int_t)import->height, "width",
-                  (json_int_t)import->width, "channels", (json_int_t)import->channels));
+    if (nn_import_is_signals(import)) {
+        set(r, r->root, "signal", describe_signal(import));
+    } else {
+        set(r, r->root, "image",
+            json_pack("{s:I, s:I, s:I}", "height", (json_int_t)import->height, "width",
+                      (json_int_t)import->width, "channels", (json_int_t)import->channels));
+    }
     set(r, r->root, "classes", list_classes(r));
     size_t refused = list_rows(r, "refused", NN_ROW_REFUSED);
     size_t ignored = list_rows(r, "ignored", NN_ROW_IGNORED);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of an import of images: the order of the items, what the set says of itself, the set.
+ * The end of an import of images or signals: the order of the items, what the set says of itself,
+ * the set.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +21,19 @@ static int by_part_and_name(const void *left, const void *right)
 }
 
 /* The JSON text that goes into the prepared set: all that made these pixels of those files. */
+static json_t *describe_signals(const struct nn_import *import)
+{
+    const struct nn_signal_options *o = &import->signal;
+    json_t *json = jx_encode(nn_signal_fields, o);
+    return json_pack("{s:s, s:s, s:o}", "layout", "signals", "on_refused",
+                     nn_import_on_refused_name(import->setup->options.on_refused), "signal", json);
+}
+
 static json_t *describe_options(const struct nn_import *import)
 {
+    if (nn_import_is_signals(import)) {
+        return describe_signals(import);
+    }
     size_t height;
     size_t width;
     bool wanted = nn_import_wants_size(import, &height, &width);
@@ -42,7 +54,7 @@ static void drop_colour(struct nn_import *import, uint8_t *pixels)
 {
     size_t n = import->n_items * import->height * import->width;
     bool wanted = import->setup->options.channels == 3;
-    if (import->channels == 3 && !wanted && !import->any_colour) {
+    if (import->value_bytes == 1 && import->channels == 3 && !wanted && !import->any_colour) {
         for (size_t i = 0; i < n; i++) {
             pixels[i] = pixels[3 * i];
         }
@@ -62,7 +74,7 @@ static enum nn_status write_set(struct nn_import *import, uint8_t *pixels, const
         goto cleanup;
     }
     drop_colour(import, pixels);
-    size_t bytes = import->height * import->width * import->channels;
+    size_t bytes = import->height * import->width * import->channels * import->value_bytes;
     for (size_t i = 0; i < import->n_items; i++) {
         const struct nn_import_item *from = &import->items[i];
         items[i] = (struct nn_prepared_item){.name = from->name,
@@ -76,6 +88,7 @@ static enum nn_status write_set(struct nn_import *import, uint8_t *pixels, const
         .height = import->height,
         .width = import->width,
         .channels = import->channels,
+        .value_bytes = import->value_bytes,
         .items = items,
         .classes = import->classes,
         .class_count = import->n_classes,
@@ -106,7 +119,8 @@ enum nn_status nn_import_write(struct nn_import *import, const char *path,
                                struct nn_prepared_layout *out_layout,
                                uint8_t out_digest[NN_DIGEST_BYTES])
 {
-    size_t bytes = import->n_items * import->height * import->width * import->channels;
+    size_t bytes =
+        import->n_spooled * import->height * import->width * import->channels * import->value_bytes;
     if (fflush(import->spool) != 0) {
         return nn_fail(import->err, NN_ERR_IO, "cannot write pixels: %s", strerror(errno));
     }
@@ -115,7 +129,7 @@ enum nn_status nn_import_write(struct nn_import *import, const char *path,
     if (pixels == MAP_FAILED) {
         return nn_fail(import->err, NN_ERR_IO, "cannot map pixels: %s", strerror(errno));
     }
-    if (import->setup->layout == NN_IMPORT_ARCHIVE) {
+    if (import->setup->layout != NN_IMPORT_IDX) {
         qsort(import->items, import->n_items, sizeof *import->items, by_part_and_name);
     }
     enum nn_status status = write_set(import, pixels, path, out_digest);

@@ -37,6 +37,7 @@ struct nn_loader {
     uint8_t *pixels; /* n_slots x slot_items x item_bytes, each slot aligned */
     uint32_t *words; /* labels and items of each slot, then the order of the epoch */
     uint32_t *order;
+    double *scratch; /* of the thread, for noise; NULL without any */
     pthread_t thread;
     bool has_thread;
     double stall_seconds;
@@ -75,8 +76,13 @@ static void gather_pixels(const struct nn_loader *l, uint32_t item, size_t epoch
 {
     const struct nn_prepared_info *info = nn_prepared_info(l->prepared);
     const struct nn_augment_key key = {l->options.seed, epoch, item};
-    const uint8_t *pixels = nn_prepared_pixels(l->prepared, item);
-    if (nn_augmentation_is_on(&l->options.augmentation)) {
+    const uint8_t *pixels = l->options.values
+                                ? (const uint8_t *)l->options.values + item * l->item_bytes
+                                : nn_prepared_pixels(l->prepared, item);
+    if (nn_noise_is_on(&l->options.noise)) {
+        nn_noise_add(&l->options.noise, 1 + epoch, item, (const float *)(const void *)pixels,
+                     (float *)(void *)out, info->height * info->width, info->channels, l->scratch);
+    } else if (nn_augmentation_is_on(&l->options.augmentation)) {
         nn_augment(&l->options.augmentation, &key, pixels, out, info->height, info->width,
                    info->channels);
     } else {
@@ -163,11 +169,17 @@ static size_t slot_items(const struct nn_loader_options *options)
     return options->batch_size < options->count ? options->batch_size : options->count;
 }
 
+/* Items are mapped: it fits. */
+static size_t item_bytes(const struct nn_prepared_info *info)
+{
+    return info->height * info->width * info->channels * info->value_bytes;
+}
+
 /* Bytes of one slot's pixels, rounded up to the alignment; false on overflow. */
 static bool slot_bytes(const struct nn_prepared_info *info, const struct nn_loader_options *options,
                        size_t *out_bytes)
 {
-    size_t bytes = info->height * info->width * info->channels; /* items are mapped: it fits */
+    size_t bytes = item_bytes(info);
     if (!nn_size_mul(bytes, slot_items(options), &bytes) ||
         !nn_size_add(bytes, NN_ALIGNMENT - 1, &bytes)) {
         return false;
@@ -184,6 +196,12 @@ static bool word_count(const struct nn_loader_options *options, size_t *out_word
            nn_size_add(words, options->count, out_words);
 }
 
+static size_t scratch_count(const struct nn_prepared_info *info,
+                            const struct nn_loader_options *options)
+{
+    return nn_noise_is_on(&options->noise) ? nn_noise_scratch(info->height * info->width) : 0;
+}
+
 size_t nn_loader_bytes(const struct nn_prepared *prepared, const struct nn_loader_options *options)
 {
     size_t pixels;
@@ -192,6 +210,8 @@ size_t nn_loader_bytes(const struct nn_prepared *prepared, const struct nn_loade
     if (!slot_bytes(nn_prepared_info(prepared), options, &pixels) ||
         !nn_size_mul(pixels, slot_count(options), &pixels) || !word_count(options, &words) ||
         !nn_size_mul(words, sizeof(uint32_t), &words) || !nn_size_add(pixels, words, &total) ||
+        !nn_size_mul(scratch_count(nn_prepared_info(prepared), options), sizeof(double), &words) ||
+        !nn_size_add(total, words, &total) ||
         !nn_size_add(total, sizeof(struct nn_loader) + slot_count(options) * sizeof(struct slot),
                      &total)) {
         return SIZE_MAX;
@@ -205,6 +225,12 @@ static enum nn_status check_options(const struct nn_prepared_info *info,
     if (o->count == 0 || o->batch_size == 0 || o->epochs == 0 || o->ahead > MAX_AHEAD) {
         return nn_fail(err, NN_ERR_INVALID, "loader: %zu items, batches of %zu, %zu epochs",
                        o->count, o->batch_size, o->epochs);
+    }
+    if ((o->values || nn_noise_is_on(&o->noise)) && info->value_bytes != sizeof(float)) {
+        return nn_fail(err, NN_ERR_INVALID, "loader: noise is for signals");
+    }
+    if (nn_augmentation_is_on(&o->augmentation) && info->value_bytes != 1) {
+        return nn_fail(err, NN_ERR_INVALID, "loader: augmentation is for images");
     }
     if (o->first_epoch > o->epochs ||
         o->first_batch > nn_loader_batches(o->count, o->batch_size, o->drop_last)) {
@@ -231,7 +257,9 @@ static bool allocate(struct nn_loader *l)
     l->slots = nn_memory_alloc(memory, l->n_slots, sizeof *l->slots);
     l->pixels = nn_memory_alloc(memory, l->n_slots, bytes);
     l->words = nn_memory_alloc(memory, words, sizeof *l->words);
-    if (!l->slots || !l->pixels || !l->words) {
+    size_t scratch = scratch_count(nn_prepared_info(l->prepared), &l->options);
+    l->scratch = scratch ? nn_memory_alloc(memory, scratch, sizeof *l->scratch) : NULL;
+    if (!l->slots || !l->pixels || !l->words || (scratch && !l->scratch)) {
         return false;
     }
     for (size_t i = 0; i < l->n_slots; i++) {
@@ -270,7 +298,7 @@ enum nn_status nn_loader_create(const struct nn_prepared *prepared,
     }
     l->prepared = prepared;
     l->options = *options;
-    l->item_bytes = info->height * info->width * info->channels;
+    l->item_bytes = item_bytes(info);
     l->slot_items = slot_items(options);
     l->n_slots = slot_count(options);
     pthread_mutex_init(&l->lock, NULL);
@@ -307,6 +335,7 @@ void nn_loader_destroy(struct nn_loader *loader)
     nn_memory_free(memory, loader->slots);
     nn_memory_free(memory, loader->pixels);
     nn_memory_free(memory, loader->words);
+    nn_memory_free(memory, loader->scratch);
     nn_memory_free(memory, loader);
 }
 

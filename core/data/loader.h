@@ -13,6 +13,7 @@
 
 #include "core/base/memory.h"
 #include "core/data/augment.h"
+#include "core/data/noise.h"
 #include "core/data/prepared.h"
 
 enum nn_shuffle {
@@ -35,6 +36,9 @@ struct nn_loader_options {
     size_t first_epoch;                  /* where to begin: a resumed run starts here */
     size_t first_batch;                  /* batch within first_epoch */
     struct nn_augmentation augmentation; /* of the pixels, by the seed; all zero: none */
+    const float *values;                 /* of signals: all items' values instead of the set's,
+                                            borrowed; NULL: the set's */
+    struct nn_noise noise;               /* of signals, drawn anew in each epoch; all zero: none */
     size_t ahead;                        /* batches gathered ahead: 0 means 4 */
     nn_clock_fn clock;                   /* measures the stall; may be NULL, then it stays 0 */
     void *clock_ctx;
@@ -47,7 +51,7 @@ struct nn_batch {
     size_t index;          /* within the epoch */
     size_t first;          /* position of its first sample within the epoch */
     size_t count;          /* samples: batch_size, less in the last one */
-    size_t stride;         /* bytes per sample: height * width * channels */
+    size_t stride;         /* bytes per sample: height * width * channels, of signals x 4 */
     const uint8_t *pixels; /* count x stride, 64-byte aligned */
     const uint32_t *labels;
     const uint32_t *items; /* which items of the set these are */

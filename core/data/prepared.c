@@ -9,6 +9,7 @@
  */
 #include "core/data/prepared.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -48,6 +49,7 @@ bool nn_prepared_layout_of(const struct nn_prepared_header *header,
         .width = header->width,
         .channels = header->channels,
         .class_count = header->class_count,
+        .value_bytes = header->value_bytes ? header->value_bytes : 1,
         .names_bytes = header->names_bytes,
         .class_names_bytes = header->class_names_bytes,
         .options_bytes = header->options_bytes,
@@ -57,6 +59,7 @@ bool nn_prepared_layout_of(const struct nn_prepared_header *header,
     bool fits =
         !__builtin_mul_overflow(l.height, l.width, &l.item_bytes) &&
         !__builtin_mul_overflow(l.item_bytes, l.channels, &l.item_bytes) &&
+        !__builtin_mul_overflow(l.item_bytes, l.value_bytes, &l.item_bytes) &&
         nn_section_place(&at, n, sizeof(uint32_t), NN_SECTION_ALIGNMENT, &l.labels) &&
         nn_section_place(&at, n, 1, NN_SECTION_ALIGNMENT, &l.parts) &&
         nn_section_place(&at, n, NN_DIGEST_BYTES, NN_SECTION_ALIGNMENT, &l.digests) &&
@@ -80,6 +83,14 @@ static enum nn_status corrupt(struct nn_error *err, const char *what)
     return nn_fail(err, NN_ERR_CORRUPT, "prepared set: %s", what);
 }
 
+bool nn_prepared_channels_hold(uint64_t value_bytes, uint64_t channels)
+{
+    bool pixels = value_bytes <= 1 && (channels == 1 || channels == 3);
+    bool floats =
+        value_bytes == sizeof(float) && channels >= 1 && channels <= NN_SIGNAL_CHANNELS_MAX;
+    return pixels || floats;
+}
+
 static enum nn_status read_header(const uint8_t *head, size_t size,
                                   struct nn_prepared_header *out_header,
                                   struct nn_prepared_layout *out_layout, struct nn_error *err)
@@ -90,8 +101,9 @@ static enum nn_status read_header(const uint8_t *head, size_t size,
         return status;
     }
     if (h.count == 0 || h.count > UINT32_MAX || h.height == 0 || h.height > UINT32_MAX ||
-        h.width == 0 || h.width > UINT32_MAX || (h.channels != 1 && h.channels != 3) ||
-        h.class_count == 0 || h.class_count > UINT32_MAX || h.options_bytes == 0) {
+        h.width == 0 || h.width > UINT32_MAX ||
+        !nn_prepared_channels_hold(h.value_bytes, h.channels) || h.class_count == 0 ||
+        h.class_count > UINT32_MAX || h.options_bytes == 0) {
         return corrupt(err, "a size in the header is out of range");
     }
     if (!nn_prepared_layout_of(&h, out_layout) || out_layout->file_bytes != h.file_bytes) {
@@ -115,11 +127,24 @@ enum nn_status nn_prepared_layout_read(const uint8_t *head, size_t size,
 
 /* --------------------------------------------------------------------------------------- checks */
 
+bool nn_prepared_values_hold(const struct nn_prepared_layout *layout, const uint8_t *pixels)
+{
+    const float *values = (const float *)(const void *)pixels;
+    bool hold = true;
+    for (size_t i = 0; layout->value_bytes == sizeof(float) && i < layout->item_bytes / 4; i++) {
+        hold = hold && isfinite(values[i]);
+    }
+    return hold;
+}
+
 static bool items_hold(struct nn_prepared *p)
 {
     for (size_t i = 0; i < p->info.count; i++) {
         uint8_t part = p->bytes[p->layout.parts + i];
         if (part >= NN_PART_COUNT || nn_prepared_label(p, i) >= p->info.class_count) {
+            return false;
+        }
+        if (!nn_prepared_values_hold(&p->layout, nn_prepared_pixels(p, i))) {
             return false;
         }
         p->info.part_count[part]++;
@@ -147,6 +172,7 @@ static enum nn_status check(struct nn_prepared *p, struct nn_error *err)
     p->info.width = (size_t)l->width;
     p->info.channels = (size_t)l->channels;
     p->info.class_count = (size_t)l->class_count;
+    p->info.value_bytes = (size_t)l->value_bytes;
     p->info.options = (const char *)p->bytes + l->options;
     memcpy(p->info.digest, header.digest, NN_DIGEST_BYTES);
     if (!nn_section_texts_hold(p->bytes, l->name_ends, l->count, l->names, l->names_bytes) ||
@@ -158,7 +184,7 @@ static enum nn_status check(struct nn_prepared *p, struct nn_error *err)
         p->info.options[l->options_bytes - 1] != '\0') {
         return corrupt(err, "the options are no text");
     }
-    return items_hold(p) ? NN_OK : corrupt(err, "a label or part is out of range");
+    return items_hold(p) ? NN_OK : corrupt(err, "a label, part or value is out of range");
 }
 
 /* -------------------------------------------------------------------------------- open and close
@@ -238,6 +264,12 @@ const struct nn_prepared_info *nn_prepared_info(const struct nn_prepared *prepar
 const uint8_t *nn_prepared_pixels(const struct nn_prepared *prepared, size_t i)
 {
     return prepared->bytes + prepared->layout.pixels + i * prepared->layout.item_bytes;
+}
+
+const float *nn_prepared_values(const struct nn_prepared *prepared, size_t i)
+{
+    NN_ASSERT(prepared->info.value_bytes == sizeof(float));
+    return (const float *)(const void *)nn_prepared_pixels(prepared, i);
 }
 
 uint32_t nn_prepared_label(const struct nn_prepared *prepared, size_t i)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A prepared set: every image of a data set decoded once, in one read-only mapped file.
+ * A prepared set: every image of a data set decoded once, or every window of a set of signals, in
+ * one read-only mapped file. A window is an image of one row whose values are float32.
  *
  * As imported, items stand sorted: train, validation, test part, and by name (bytes) within a part;
  * IDX items keep their order. Classes are sorted by the bytes of their names; those of IDX by
@@ -12,7 +13,8 @@
 
 #include "core/base/base.h"
 
-#define NN_DIGEST_BYTES 32
+#define NN_DIGEST_BYTES        32
+#define NN_SIGNAL_CHANNELS_MAX 64
 
 enum nn_part { NN_PART_TRAIN, NN_PART_VALIDATION, NN_PART_TEST, NN_PART_COUNT };
 
@@ -25,7 +27,8 @@ struct nn_prepared_info {
     size_t count; /* items, >= 1 */
     size_t height;
     size_t width;
-    size_t channels;                  /* 1 or 3 */
+    size_t channels;                  /* 1 or 3; of signals up to NN_SIGNAL_CHANNELS_MAX */
+    size_t value_bytes;               /* 1: pixels, 4: float32 */
     size_t class_count;               /* >= 1 */
     size_t part_count[NN_PART_COUNT]; /* items per part */
     uint8_t digest[NN_DIGEST_BYTES]; /* SHA-256 over shape, classes, labels, parts, names, pixels */
@@ -49,8 +52,8 @@ void nn_prepared_close(struct nn_prepared *prepared);
  * uint32, parts uint8, item digests NN_DIGEST_BYTES each, name ends uint64 (of the names section,
  * which holds NUL-terminated strings one behind the other); little-endian. */
 struct nn_prepared_layout {
-    uint64_t count, height, width, channels, class_count;
-    uint64_t item_bytes; /* height * width * channels */
+    uint64_t count, height, width, channels, class_count, value_bytes;
+    uint64_t item_bytes; /* height * width * channels * value_bytes */
     uint64_t labels, parts, digests, name_ends, names, names_bytes;
     uint64_t class_ends, class_names, class_names_bytes;
     uint64_t options, options_bytes;
@@ -67,8 +70,8 @@ NN_MUST_CHECK enum nn_status nn_prepared_layout_read(const uint8_t *head, size_t
 
 /* What nn_prepared_write takes; everything borrowed. */
 struct nn_prepared_item {
-    const char *name; /* UTF-8 */
-    const uint8_t *pixels;
+    const char *name;      /* UTF-8 */
+    const uint8_t *pixels; /* item_bytes of the layout */
     uint8_t digest[NN_DIGEST_BYTES];
     uint32_t label;
     enum nn_part part;
@@ -80,6 +83,7 @@ struct nn_prepared_draft {
     const char *const *classes;
     size_t class_count;
     const char *options; /* JSON text */
+    size_t value_bytes;  /* as in the info; of float32 all values are finite */
 };
 
 /* Writes a new file; on failure it is removed. Items stand in the order given. out_digest (may be
@@ -91,8 +95,10 @@ NN_MUST_CHECK enum nn_status nn_prepared_write(const char *path,
 
 /* All borrowed until closed. i < count, k < class_count. */
 const struct nn_prepared_info *nn_prepared_info(const struct nn_prepared *prepared);
-/* height x width x channels bytes of item i. */
+/* height x width x channels values of item i as bytes. */
 const uint8_t *nn_prepared_pixels(const struct nn_prepared *prepared, size_t i);
+/* The same of a set of float32: finite, aligned for floats. */
+const float *nn_prepared_values(const struct nn_prepared *prepared, size_t i);
 uint32_t nn_prepared_label(const struct nn_prepared *prepared, size_t i);
 enum nn_part nn_prepared_part(const struct nn_prepared *prepared, size_t i);
 /* SHA-256 over size and pixels as decoded, before resizing: equal pictures have equal digests. */

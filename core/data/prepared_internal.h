@@ -27,7 +27,7 @@ struct nn_prepared_header {
     uint64_t options_bytes; /* with the NUL */
     uint64_t file_bytes;
     uint32_t payload_crc; /* CRC-32 of everything behind the header */
-    uint32_t unused;
+    uint32_t value_bytes; /* 0 is 1: files of before there were signals */
     uint8_t digest[NN_DIGEST_BYTES];
     uint8_t padding[384];
 };
@@ -35,6 +35,11 @@ _Static_assert(sizeof(struct nn_prepared_header) == NN_PREPARED_HEADER_BYTES, "h
 _Static_assert(offsetof(struct nn_prepared_header, header_crc) == NN_SECTION_CRC_OFFSET, "CRC");
 
 extern const struct nn_section_format nn_prepared_format;
+
+/* Whether a set may have so many channels of values of so many bytes. */
+bool nn_prepared_channels_hold(uint64_t value_bytes, uint64_t channels);
+/* Whether an item's values can be: floats are finite. pixels is aligned for them. */
+bool nn_prepared_values_hold(const struct nn_prepared_layout *layout, const uint8_t *pixels);
 
 /* Fills the offsets from the sizes in the header; false when a product does not fit. */
 NN_MUST_CHECK bool nn_prepared_layout_of(const struct nn_prepared_header *header,

@@ -37,7 +37,7 @@ static void put_all(struct nn_section_writer *w, const struct nn_prepared_draft 
 static enum nn_status check_draft(const struct nn_prepared_draft *d, struct nn_error *err)
 {
     bool ok = d->count > 0 && d->count <= UINT32_MAX && d->height > 0 && d->width > 0 &&
-              (d->channels == 1 || d->channels == 3) && d->class_count > 0 &&
+              nn_prepared_channels_hold(d->value_bytes, d->channels) && d->class_count > 0 &&
               nn_text_is_utf8(d->options, strlen(d->options));
     for (size_t k = 0; ok && k < d->class_count; k++) {
         ok = nn_text_is_utf8(d->classes[k], strlen(d->classes[k]));
@@ -59,6 +59,7 @@ static struct nn_prepared_header make_header(const struct nn_prepared_draft *d)
         .width = d->width,
         .channels = d->channels,
         .class_count = d->class_count,
+        .value_bytes = d->value_bytes > 1 ? (uint32_t)d->value_bytes : 0,
         .options_bytes = strlen(d->options) + 1,
     };
     memcpy(h.magic, nn_prepared_format.magic, sizeof h.magic);
@@ -84,12 +85,17 @@ enum nn_status nn_prepared_write(const char *path, const struct nn_prepared_draf
     if (!nn_prepared_layout_of(&h, &layout)) {
         return nn_fail(err, NN_ERR_LIMIT, "prepared set: too large");
     }
+    for (size_t i = 0; i < draft->count; i++) {
+        if (!nn_prepared_values_hold(&layout, draft->items[i].pixels)) {
+            return nn_fail(err, NN_ERR_INVALID, "prepared set: a value is not finite");
+        }
+    }
     status = nn_section_writer_open(&w, path, sizeof h, err);
     if (status != NN_OK) {
         return status;
     }
-    uint64_t shape[5] = {h.count, h.height, h.width, h.channels, h.class_count};
-    nn_sha256_update(&w.digest, shape, sizeof shape);
+    uint64_t shape[6] = {h.count, h.height, h.width, h.channels, h.class_count, h.value_bytes};
+    nn_sha256_update(&w.digest, shape, (h.value_bytes ? 6 : 5) * sizeof shape[0]);
     put_all(&w, draft, &layout);
     nn_sha256_finish(&w.digest, h.digest);
     h.payload_crc = w.crc;

@@ -71,7 +71,7 @@ static bool same_group(const struct member *a, const struct member *b)
 }
 
 /* 56 bits of the digest choose the stream, so that equal content draws equal keys. */
-static uint64_t draw_key(uint64_t seed, const uint8_t *digest)
+uint64_t nn_split_key(uint64_t seed, const uint8_t *digest)
 {
     struct nn_random random;
     uint64_t index = 0;
@@ -91,7 +91,7 @@ static void collect(struct cut *c)
             c->members[c->n_members++] = (struct member){
                 .item = (uint32_t)i,
                 .label = source->label(source->set, i),
-                .key = draw_key(c->options->seed, digest),
+                .key = nn_split_key(c->options->seed, digest),
                 .digest = digest,
             };
         }

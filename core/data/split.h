@@ -42,6 +42,8 @@ NN_MUST_CHECK enum nn_status nn_split_make_sequences(const struct nn_sequences *
                                                      const struct nn_split_options *options,
                                                      struct nn_split **out_split,
                                                      struct nn_error *err);
+/* What orders contents in a cut: a random number of (seed, digest). */
+uint64_t nn_split_key(uint64_t seed, const uint8_t *digest);
 void nn_split_destroy(struct nn_split *split);
 
 #endif

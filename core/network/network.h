@@ -148,10 +148,11 @@ void nn_network_zero_grads(struct nn_network *network);
 
 /* The input: `batch` images of height x width x channels, channels last, no padding between.
  * load_u8 normalises bytes on the way (one pass, on the pool); load_real does the same for floats
- * on the 0..255 scale; nn_network_input is the normalised buffer itself, for callers that have
- * already normalised. */
+ * on the 0..255 scale, load_f32 for windows of signals (the same with nn_real as float);
+ * nn_network_input is the normalised buffer itself, for callers that have already normalised. */
 void nn_network_load_u8(struct nn_network *network, const uint8_t *pixels, size_t batch);
 void nn_network_load_real(struct nn_network *network, const nn_real *pixels, size_t batch);
+void nn_network_load_f32(struct nn_network *network, const float *values, size_t batch);
 nn_real *nn_network_input(struct nn_network *network);
 size_t nn_network_input_size(const struct nn_network *network); /* numbers a sample, or a step */
 

@@ -55,7 +55,8 @@ void nn_network_load_u8(struct nn_network *network, const uint8_t *pixels, size_
 /* One sample of floats on the 0..255 scale. */
 struct load_real {
     const struct nn_network *network;
-    const nn_real *pixels;
+    const nn_real *pixels; /* or NULL and: */
+    const float *values;
 };
 
 static void load_sample(void *ctx, size_t chunk, size_t lane)
@@ -66,23 +67,34 @@ static void load_sample(void *ctx, size_t chunk, size_t lane)
     const struct nn_input_factors *f = &network->factors;
     size_t channels = network->tensors[network->input].shape.channels;
     size_t count = nn_network_input_size(network);
-    const nn_real *src = load->pixels + chunk * count;
+    const nn_real *pixels = load->pixels ? load->pixels + chunk * count : NULL;
+    const float *values = load->pixels ? NULL : load->values + chunk * count;
     nn_real *dst = input_view(network).data + chunk * count;
     for (size_t i = 0; i < count; i += channels) {
         for (size_t c = 0; c < channels; c++) {
-            dst[i + c] = src[i + c] * f->factor[c] + f->offset[c];
+            nn_real value = pixels ? pixels[i + c] : (nn_real)values[i + c];
+            dst[i + c] = value * f->factor[c] + f->offset[c];
         }
     }
 }
 
-void nn_network_load_real(struct nn_network *network, const nn_real *pixels, size_t batch)
+static void load_all(struct nn_network *network, struct load_real load, size_t batch)
 {
     NN_ASSERT(batch > 0 && batch <= network->options.max_batch);
     double began = now(network);
-    struct load_real load = {network, pixels};
     nn_network_set_factors(network);
     nn_parallel_for(network->exec.pool, batch, load_sample, &load);
     count_load(network, began);
+}
+
+void nn_network_load_real(struct nn_network *network, const nn_real *pixels, size_t batch)
+{
+    load_all(network, (struct load_real){.network = network, .pixels = pixels}, batch);
+}
+
+void nn_network_load_f32(struct nn_network *network, const float *values, size_t batch)
+{
+    load_all(network, (struct load_real){.network = network, .values = values}, batch);
 }
 
 nn_real *nn_network_input(struct nn_network *network)

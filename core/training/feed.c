@@ -36,7 +36,7 @@ enum nn_status nn_feed_create(const struct nn_training_setup *setup, size_t max_
                               struct nn_feed **out, struct nn_error *err)
 {
     if (!setup->prepared == !setup->sequences) {
-        return nn_fail(err, NN_ERR_INVALID, "a run trains on images or on sequences");
+        return nn_fail(err, NN_ERR_INVALID, "a run trains on images, signals or sequences");
     }
     size_t count = setup->prepared  ? nn_prepared_info(setup->prepared)->count
                    : setup->windows ? nn_sequence_windows_total(setup->windows)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The feed of image classifications: bytes of pixels from the loader, cross-entropy over the
- * classes.
+ * The feed of classifications of images and of windows of signals: pixels (of signals float32) from
+ * the loader, cross-entropy over the classes. Noise is part of a signal: what is drawn once is
+ * added to all windows before the run, what is drawn anew by the loader, to what trains.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct image_feed {
     struct nn_batch batch;    /* taken last */
     struct nn_evaluator *evaluator;
     struct nn_exec exec; /* the run's with the loss's workspace */
+    float *noisy;        /* all windows with the noise that is drawn once; NULL: there is none */
     uint8_t *pixels;
     uint32_t *labels;
     uint32_t *predicted;
@@ -37,6 +39,27 @@ static const struct image_feed *const_images(const struct nn_feed *feed)
     return (const struct image_feed *)feed;
 }
 
+static bool is_of_signals(const struct nn_feed *feed)
+{
+    return nn_prepared_info(feed->setup->prepared)->value_bytes == sizeof(float);
+}
+
+/* The values of an item as they are evaluated. */
+static const uint8_t *item_of(const struct image_feed *feed, uint32_t item)
+{
+    return feed->noisy ? (const uint8_t *)feed->noisy + item * feed->sample_bytes
+                       : nn_prepared_pixels(feed->base.setup->prepared, item);
+}
+
+static void load_values(struct nn_feed *base, const uint8_t *values, size_t count)
+{
+    if (is_of_signals(base)) {
+        nn_network_load_f32(base->network, (const float *)(const void *)values, count);
+    } else {
+        nn_network_load_u8(base->network, values, count);
+    }
+}
+
 /* --- building --------------------------------------------------------------------------------- */
 
 static void images_destroy(struct nn_feed *base)
@@ -45,6 +68,7 @@ static void images_destroy(struct nn_feed *base)
     struct nn_memory *memory = base->setup->memory;
     nn_loader_destroy(feed->loader);
     nn_evaluator_destroy(feed->evaluator);
+    nn_memory_free(memory, feed->noisy);
     nn_memory_free(memory, feed->pixels);
     nn_memory_free(memory, feed->labels);
     nn_memory_free(memory, feed->predicted);
@@ -123,6 +147,32 @@ static enum nn_status images_attach(struct nn_feed *base, struct nn_network *net
 
 /* --- statistics of the input ------------------------------------------------------------------ */
 
+/* In double, two passes, in the order of the samples: of the values with their noise. */
+static void signal_statistics(const struct image_feed *feed, size_t channel, nn_real *mean,
+                              nn_real *deviation)
+{
+    const struct nn_split_side *train = &feed->base.setup->parts[NN_PART_TRAIN];
+    const struct nn_prepared_info *info = nn_prepared_info(feed->base.setup->prepared);
+    size_t length = info->height * info->width * info->channels;
+    double n = (double)train->count * (double)(info->height * info->width);
+    double average = 0;
+    double squares = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        double sum = 0;
+        for (size_t i = 0; i < train->count; i++) {
+            const float *values = (const float *)(const void *)item_of(feed, train->items[i]);
+            for (size_t k = channel; k < length; k += info->channels) {
+                double x = (double)values[k] - average;
+                sum += pass == 0 ? x : x * x;
+            }
+        }
+        average = pass == 0 ? sum / n : average;
+        squares = sum;
+    }
+    *mean = (nn_real)average;
+    *deviation = squares > 0 ? (nn_real)sqrt(squares / n) : 1;
+}
+
 /* Exact sums over integers, so the order of samples does not matter. A constant channel gets the
  * deviation 1: it becomes 0, not NaN. */
 static void channel_statistics(const struct image_feed *feed, size_t channel, nn_real *mean,
@@ -151,7 +201,11 @@ static void images_input_statistics(struct nn_feed *base)
 {
     struct nn_feed_statistics out = nn_feed_statistics_of(base);
     for (size_t c = 0; c < out.count; c++) {
-        channel_statistics(images(base), c, &out.mean[c], &out.deviation[c]);
+        if (is_of_signals(base)) {
+            signal_statistics(images(base), c, &out.mean[c], &out.deviation[c]);
+        } else {
+            channel_statistics(images(base), c, &out.mean[c], &out.deviation[c]);
+        }
     }
 }
 
@@ -162,6 +216,7 @@ static enum nn_status images_start(struct nn_feed *base, size_t epoch, size_t ba
 {
     const struct nn_training_setup *setup = base->setup;
     const struct nn_split_side *train = &setup->parts[NN_PART_TRAIN];
+    bool fresh = nn_noise_is_on(&setup->noise) && setup->noise.draw == NN_NOISE_FRESH;
     const struct nn_loader_options loader = {
         .items = train->items,
         .count = train->count,
@@ -170,6 +225,8 @@ static enum nn_status images_start(struct nn_feed *base, size_t epoch, size_t ba
         .shuffle = (enum nn_shuffle)setup->options.shuffle,
         .seed = setup->seed,
         .augmentation = setup->augmentation,
+        .values = fresh ? NULL : images(base)->noisy,
+        .noise = fresh ? setup->noise : (struct nn_noise){0},
         .epochs = (size_t)setup->options.epochs,
         .first_epoch = epoch,
         .first_batch = batch,
@@ -200,7 +257,7 @@ static void rows_load(struct nn_feed *base, const uint32_t *items, size_t count)
             continue;
         }
         nn_real *row = base->prefix_rows + i * base->prefix_width;
-        nn_network_load_u8(base->network, nn_prepared_pixels(base->setup->prepared, items[i]), 1);
+        load_values(base, item_of(images(base), items[i]), 1);
         nn_network_prefix_forward(base->network, 1, row);
         rows[i] = row;
     }
@@ -219,7 +276,7 @@ static void images_load(struct nn_feed *base, size_t first, size_t count)
         rows_load(base, batch->items + first, count);
         return;
     }
-    nn_network_load_u8(base->network, batch->pixels + first * batch->stride, count);
+    load_values(base, batch->pixels + first * batch->stride, count);
 }
 
 /* The losses of the branches beside the output, weighted. */
@@ -290,11 +347,10 @@ static void images_load_part(struct nn_feed *base, const struct nn_split_side *s
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t item = side->items[first + i];
-        memcpy(feed->pixels + i * feed->sample_bytes, nn_prepared_pixels(prepared, item),
-               feed->sample_bytes);
+        memcpy(feed->pixels + i * feed->sample_bytes, item_of(feed, item), feed->sample_bytes);
         feed->labels[i] = nn_prepared_label(prepared, item);
     }
-    nn_network_load_u8(base->network, feed->pixels, count);
+    load_values(base, feed->pixels, count);
 }
 
 static void predictions_take(const struct image_feed *feed, const struct nn_split_side *side,
@@ -397,12 +453,24 @@ enum nn_status nn_feed_images_create(const struct nn_training_setup *setup, size
         bind->channels != info->channels || bind->classes != info->class_count) {
         return nn_fail(err, NN_ERR_INVALID, "the network is bound to another data set");
     }
+    if (nn_noise_is_on(&setup->noise) && info->value_bytes != sizeof(float)) {
+        return nn_fail(err, NN_ERR_INVALID, "noise is for signals, and these are images");
+    }
     struct image_feed *feed = calloc(1, sizeof *feed);
     if (!feed) {
         return nn_fail(err, NN_ERR_MEMORY, "no memory for a feed");
     }
     feed->base = (struct nn_feed){.kind = &IMAGES, .setup = setup, .max_batch = max_batch};
-    feed->sample_bytes = info->height * info->width * info->channels;
+    feed->sample_bytes = info->height * info->width * info->channels * info->value_bytes;
+    enum nn_status status = NN_OK;
+    if (nn_noise_is_on(&setup->noise)) {
+        status = nn_noise_make(&setup->noise, setup->prepared, setup->memory, setup->pool,
+                               &feed->noisy, err);
+    }
+    if (status != NN_OK) {
+        free(feed);
+        return status;
+    }
     *out = &feed->base;
     return NN_OK;
 }

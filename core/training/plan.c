@@ -46,11 +46,14 @@ static enum nn_status prefix_bytes(const struct nn_training_setup *setup,
 static size_t feed_bytes(const struct nn_training_setup *setup, size_t max_rows)
 {
     if (!setup->sequences) {
+        const struct nn_prepared_info *info = nn_prepared_info(setup->prepared);
+        size_t item = info->height * info->width * info->channels * info->value_bytes;
         size_t ahead = 6; /* evaluation's included */
         size_t train = setup->parts[NN_PART_TRAIN].count;
         size_t batch_size = (size_t)setup->options.batch_size;
         size_t batch = train < batch_size ? train : batch_size;
-        return ahead * batch * setup->bind.height * setup->bind.width * setup->bind.channels;
+        size_t noisy = nn_noise_is_on(&setup->noise) ? info->count * item : 0;
+        return ahead * batch * item + noisy;
     }
     size_t scaled =
         setup->scaling ? nn_scaled_sequences_bytes(setup->sequences, setup->scaling) : 0;

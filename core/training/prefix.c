@@ -158,7 +158,8 @@ enum nn_status nn_state_prefix(struct nn_training_state *state, struct nn_error 
     struct nn_feed *feed = state->feed;
     struct nn_prefix prefix;
     struct nn_rows_key key;
-    if (!setup->prepared || nn_augmentation_is_on(&setup->augmentation) ||
+    if (!setup->prepared || nn_prepared_info(setup->prepared)->value_bytes != 1 ||
+        nn_augmentation_is_on(&setup->augmentation) ||
         !nn_network_prefix(state->network, &prefix)) {
         tell(state, false, false);
         return NN_OK;

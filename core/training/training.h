@@ -34,7 +34,7 @@ enum nn_normalisation nn_training_normalisation(const struct nn_scaling_options 
 struct nn_training_setup {
     const struct nn_description *description;
     struct nn_network_bind bind; /* with zscore: mean and std are taken from the train part */
-    const struct nn_prepared *prepared;   /* images to classify; or NULL and: */
+    const struct nn_prepared *prepared;   /* images or signals to classify; or NULL and: */
     const struct nn_sequences *sequences; /* sequences with one target a step, to predict it */
     const struct nn_scaling *scaling; /* of the sequences, made from those that train; the bind's
                                          features are its inputs */
@@ -44,6 +44,7 @@ struct nn_training_setup {
     struct nn_split_side parts[NN_PART_COUNT]; /* by enum nn_part; count 0: there is none */
     struct nn_training_options options;        /* resolved */
     struct nn_augmentation augmentation;       /* of the train part's images while they train */
+    struct nn_noise noise;                     /* of signals, in every part */
     uint64_t seed;
     struct nn_regression_options phm08; /* constants of the score; zeros: the defaults */
     bool keep_probabilities;            /* of all classes, where predictions are kept */

@@ -10,12 +10,13 @@
 #include "server/api/datasets_internal.h"
 #include "server/api/handlers_internal.h"
 
-enum { KIND_IMAGES, KIND_SEQUENCES };
-const char *const api_dataset_kinds[] = {"image_classification", "sequences", NULL};
+enum { KIND_IMAGES, KIND_SEQUENCES, KIND_SIGNALS };
+const char *const api_dataset_kinds[] = {"image_classification", "sequences", "signals", NULL};
 
 static const struct jx_choice KINDS[] = {
     {"image_classification", KIND_IMAGES, "pictures, each of one class"},
     {"sequences", KIND_SEQUENCES, "runs of numbers over time"},
+    {"signals", KIND_SIGNALS, "windows of recordings, each of one class"},
     JX_END,
 };
 static const struct jx_choice LAYOUTS[] = {
@@ -23,6 +24,7 @@ static const struct jx_choice LAYOUTS[] = {
     {"archive", NN_IMPORT_ARCHIVE, "one zip, tar or tar.gz with a folder a class"},
     {"table", NN_IMPORT_TABLE, "CSV or columns between blanks, a row a step, plain or gzipped"},
     {"cmapss", NN_IMPORT_CMAPSS, "the 26 columns of the turbofan runs, with their files of RULs"},
+    {"signals", NN_IMPORT_SIGNALS, "one zip, tar or tar.gz of recordings, a folder a class"},
     JX_END,
 };
 
@@ -40,7 +42,8 @@ struct create_body {
     const json_t *files;
     const json_t *image_size, *channels, *classes; /* checked again by core/data */
     struct nn_table_options table;
-    bool kind_given, table_given;
+    struct nn_signal_options signal;
+    bool kind_given, table_given, signal_given;
 };
 
 #define OFFSET(member) offsetof(struct create_body, member)
@@ -90,7 +93,7 @@ const struct jx_field api_dataset_create_fields[] = {
      .offset = OFFSET(on_refused),
      .choices = ON_REFUSED,
      .fallback = "\"skip\"",
-     .doc = "what a picture or sequence that cannot be taken does"},
+     .doc = "what a picture, sequence or recording that cannot be taken does"},
     {.name = "classes",
      .type = JX_ARRAY,
      .offset = OFFSET(classes),
@@ -104,6 +107,12 @@ const struct jx_field api_dataset_create_fields[] = {
      .given = JX_GIVEN(struct create_body, table_given),
      .fields = nn_table_fields,
      .doc = "how the files of sequences are written and what their columns mean"},
+    {.name = "signal",
+     .type = JX_OBJECT,
+     .offset = OFFSET(signal),
+     .given = JX_GIVEN(struct create_body, signal_given),
+     .fields = nn_signal_fields,
+     .doc = "signals: how recordings are cut into windows, and how these come to parts"},
     JX_END,
 };
 
@@ -114,22 +123,31 @@ struct declaration {
     char *options;
 };
 
-static enum sv_status declare_options(struct declaration *d, json_t *table, struct sv_error *err)
+static int kind_of(int layout)
+{
+    return nn_import_is_table((enum nn_import_layout)layout) ? KIND_SEQUENCES
+           : layout == NN_IMPORT_SIGNALS                     ? KIND_SIGNALS
+                                                             : KIND_IMAGES;
+}
+
+static enum sv_status declare_options(struct declaration *d, const json_t *body,
+                                      struct sv_error *err)
 {
     struct nn_import_options ignored;
     struct nn_error nn = {0};
-    bool images = !nn_import_is_table((enum nn_import_layout)d->body.layout);
+    int kind = kind_of(d->body.layout);
     if (!d->body.kind_given) {
-        d->body.kind = images ? KIND_IMAGES : KIND_SEQUENCES;
+        d->body.kind = kind;
     }
-    if (images != (d->body.kind == KIND_IMAGES)) {
+    if (kind != d->body.kind) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/layout", "is none of kind \"%s\"",
                           api_dataset_kinds[d->body.kind]);
     }
     json_auto_t *options =
-        json_pack("{s:s, s:O*, s:O*, s:O*, s:O*}", "on_refused",
+        json_pack("{s:s, s:O*, s:O*, s:O*, s:O*, s:O*}", "on_refused",
                   jx_choice_name(ON_REFUSED, d->body.on_refused), "image_size", d->body.image_size,
-                  "channels", d->body.channels, "classes", d->body.classes, "table", table);
+                  "channels", d->body.channels, "classes", d->body.classes, "table",
+                  json_object_get(body, "table"), "signal", json_object_get(body, "signal"));
     if (!options) {
         return api_no_memory(err);
     }
@@ -160,7 +178,7 @@ static enum sv_status check_count(const struct declaration *d, struct sv_error *
 /* Values that later issues build. */
 static enum sv_status refuse_not_built(const json_t *body, struct sv_error *err)
 {
-    static const char *const later[][2] = {{"kind", "signals"}, {"layout", "folder"}};
+    static const char *const later[][2] = {{"layout", "folder"}};
     static const char *const fields[] = {"url", "parts", NULL};
     for (size_t i = 0; i < API_COUNT(later); i++) {
         const char *value = json_string_value(json_object_get(body, later[i][0]));
@@ -185,7 +203,7 @@ static enum sv_status declare(struct api_ctx *ctx, const json_t *body, struct de
         st = api_check_line(d->body.name, "/name", err);
     }
     if (st == SV_OK) {
-        st = declare_options(d, json_object_get(body, "table"), err);
+        st = declare_options(d, body, err);
     }
     if (st == SV_OK) {
         st = api_declare_files(ctx, d->body.files, &d->declared, err);

@@ -15,9 +15,10 @@ static const char *const SORTS[] = {"-created_at", "created_at", "name", NULL};
 static const enum store_dataset_sort SORT_OF[] = {STORE_DATASETS_NEWEST, STORE_DATASETS_OLDEST,
                                                   STORE_DATASETS_BY_NAME};
 static const char *const FIELDS[] = {
-    "id",       "number",   "name",       "kind",       "layout",      "state",       "notes",
-    "options",  "digest",   "image",      "sequence",   "class_count", "counts",      "error",
-    "progress", "revision", "created_by", "created_at", "updated_at",  "finished_at", NULL};
+    "id",          "number",     "name",        "kind",     "layout",   "state",
+    "notes",       "options",    "digest",      "image",    "sequence", "signal",
+    "class_count", "counts",     "error",       "progress", "revision", "created_by",
+    "created_at",  "updated_at", "finished_at", NULL};
 
 /* Files, classes and the report of the check: what only one data set's own page shows. */
 static bool encode_rest(json_t *out, const struct store_dataset *dataset)
@@ -40,6 +41,7 @@ static json_t *encode(const void *row, bool in_list)
     const struct store_dataset *d = row;
     bool ready = strcmp(d->state, "ready") == 0;
     bool images = strcmp(d->kind, api_dataset_kinds[0]) == 0;
+    bool signals = strcmp(d->kind, api_dataset_kinds[2]) == 0;
     json_t *image = !ready || !images
                         ? json_null()
                         : json_pack("{s:I, s:I, s:I}", "height", (json_int_t)d->height, "width",
@@ -49,21 +51,26 @@ static json_t *encode(const void *row, bool in_list)
                : json_pack("{s:I, s:I, s:I}", "train", (json_int_t)d->train_count, "validation",
                            (json_int_t)d->validation_count, "test", (json_int_t)d->test_count);
     json_t *sequence =
-        !ready || images
+        !ready || images || signals
             ? json_null()
             : json_pack("{s:I, s:I, s:I}", "inputs", (json_int_t)d->channels, "targets",
                         (json_int_t)d->width, "longest", (json_int_t)d->height);
+    json_t *signal = !ready || !signals ? json_null()
+                                        : json_pack("{s:I, s:I}", "window", (json_int_t)d->width,
+                                                    "channels", (json_int_t)d->channels);
     json_t *class_count = ready ? json_integer(d->class_count) : json_null();
-    json_t *out = json_pack(
-        "{s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:o, s:s?, s:o, s:o, s:o, s:o, s:s?, s:o, s:I, s:s, "
-        "s:s, "
-        "s:s, s:s?}",
-        "id", d->id, "number", (json_int_t)d->number, "name", d->name, "kind", d->kind, "layout",
-        d->layout, "state", d->state, "notes", d->notes, "options", api_document(d->options),
-        "digest", api_given(d->digest), "image", image, "sequence", sequence, "class_count",
-        class_count, "counts", counts, "error", d->error_text, "progress", jx_number(d->progress),
-        "revision", (json_int_t)d->revision, "created_by", d->created_by, "created_at",
-        d->created_at, "updated_at", d->updated_at, "finished_at", api_given(d->finished_at));
+    json_t *out =
+        json_pack("{s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:o, s:s?, s:o, s:o, s:o, s:o, s:o, s:s?, "
+                  "s:o, s:I, s:s, "
+                  "s:s, "
+                  "s:s, s:s?}",
+                  "id", d->id, "number", (json_int_t)d->number, "name", d->name, "kind", d->kind,
+                  "layout", d->layout, "state", d->state, "notes", d->notes, "options",
+                  api_document(d->options), "digest", api_given(d->digest), "image", image,
+                  "sequence", sequence, "signal", signal, "class_count", class_count, "counts",
+                  counts, "error", d->error_text, "progress", jx_number(d->progress), "revision",
+                  (json_int_t)d->revision, "created_by", d->created_by, "created_at", d->created_at,
+                  "updated_at", d->updated_at, "finished_at", api_given(d->finished_at));
     if (out && !in_list && !encode_rest(out, d)) {
         json_decref(out);
         return NULL;
@@ -125,6 +132,7 @@ static struct jobs_dataset for_spec(const struct store_dataset *found)
         out.width = (size_t)found->width;
         out.channels = (size_t)found->channels;
         out.indivisible = is_indivisible(found);
+        out.signals = strcmp(found->kind, "signals") == 0;
     }
     return out;
 }

@@ -214,6 +214,9 @@ static enum sv_status check_class(const struct asking *a, struct sv_error *err)
 
 static enum sv_status plan(struct asking *a, struct sv_error *err)
 {
+    if (json_is_true(json_object_get(a->detail, "signal"))) {
+        return sv_fail(err, SV_ERR_NOT_SUPPORTED, "explanations of signals are not built yet");
+    }
     const struct nn_network_bind bind = {
         .height = side_of(a, "height"),
         .width = side_of(a, "width"),

@@ -31,7 +31,7 @@ SV_MUST_CHECK enum sv_status api_prepared_range(const struct api_prepared *p, ui
 
 extern const char *const api_prepared_parts[]; /* by enum nn_part; ended by NULL */
 
-/* Item n < layout.count of a set of images as PNG, to be freed. */
+/* Item n < layout.count of a set of images as PNG, to be freed; of signals a plot of it. */
 SV_MUST_CHECK enum sv_status api_prepared_png(const struct api_prepared *p, uint64_t n,
                                               char **out_bytes, size_t *out_size,
                                               struct sv_error *err);

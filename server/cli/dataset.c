@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * assayd dataset create --layout L [--name N] [--image-size S] [--channels 3] [--classes A,B]
- * [--table JSON] FILES...; dataset list; dataset show
+ * [--table JSON] [--signal JSON] FILES...; dataset list; dataset show
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "server/cli/asset_internal.h"
 
 const char cli_dataset_usage[] =
-    "usage: assayd dataset create --layout idx|archive|table|cmapss [--name NAME]\n"
+    "usage: assayd dataset create --layout idx|archive|table|cmapss|signals [--name NAME]\n"
     "                             [--image-size SIDE|HEIGHT,WIDTH] [--channels 3]\n"
-    "                             [--classes A,B,...] [--table JSON] [--no-wait] [--server URL]\n"
-    "                             FILES...\n"
+    "                             [--classes A,B,...] [--table JSON] [--signal JSON]\n"
+    "                             [--no-wait] [--server URL] FILES...\n"
     "       assayd dataset list [--server URL]\n"
     "       assayd dataset show ID [--server URL]\n"
     "       create prints the data set's id once it is ready. The layouts:\n"
@@ -22,12 +22,15 @@ const char cli_dataset_usage[] =
     "                '{\"sequence\": \"machine\", \"time\": \"hour\", \"target\": \"wear\"}', or\n"
     "                \"remaining_life\": true instead of a target; the other columns are inputs\n"
     "       cmapss   train_FD001.txt test_FD001.txt RUL_FD001.txt, or a train file alone\n"
+    "       signals  recordings (.wav, .npy, .f32, .csv), a folder a class or with a labels.csv,\n"
+    "                packed; --signal says how they are cut:\n"
+    "                '{\"window\": 2048, \"parts\": {\"by\": \"time\"}}'\n"
     "       idx      images and labels of train, then of t10k, in the form of MNIST\n";
 
 enum { MAX_FILES = 64 };
 
 struct create {
-    const char *server, *layout, *name, *image_size, *channels, *classes, *table;
+    const char *server, *layout, *name, *image_size, *channels, *classes, *table, *signal;
     bool no_wait;
 };
 
@@ -66,15 +69,15 @@ static bool add_numbers(json_t *body, const char *flag, const char *key, const c
     return fine;
 }
 
-/* How tables are read, as the API takes it. */
-static bool add_table(const struct create *create, json_t *body)
+/* How tables or signals are read, as the API takes it. */
+static bool add_object(json_t *body, const char *flag, const char *text)
 {
-    json_t *table = create->table ? json_loads(create->table, 0, NULL) : NULL;
-    if (create->table && !table) {
-        (void)fputs("assayd: --table is no JSON object\n", stderr);
+    json_t *object = text ? json_loads(text, 0, NULL) : NULL;
+    if (text && !object) {
+        (void)fprintf(stderr, "assayd: %s is no JSON object\n", flag);
         return false;
     }
-    return !table || json_object_set_new(body, "table", table) == 0;
+    return !object || json_object_set_new(body, flag + 2, object) == 0;
 }
 
 /* The declaration; NULL when a file is not there. */
@@ -98,7 +101,8 @@ static json_t *declare(const struct create *create, int n_files, char **files)
     }
     if (!add_numbers(body, "--image-size", "image_size", create->image_size) ||
         !add_numbers(body, "--channels", "channels", create->channels) ||
-        !add_table(create, body)) {
+        !add_object(body, "--table", create->table) ||
+        !add_object(body, "--signal", create->signal)) {
         json_decref(body);
         return NULL;
     }
@@ -121,6 +125,7 @@ static int create_main(int argc, char **argv)
         {"--image-size", &create.image_size, NULL},
         {"--channels", &create.channels, NULL},
         {"--table", &create.table, NULL},
+        {"--signal", &create.signal, NULL},
         {"--no-wait", NULL, &create.no_wait},
     };
     if (!cli_arguments(&argc, argv, options, sizeof options / sizeof options[0],

@@ -215,9 +215,29 @@ static enum sv_status check_division(const struct jobs_split_options *split, boo
     return SV_OK;
 }
 
+/* Windows of one recording must not come to stand on two sides. */
+static enum sv_status complete_signal_split(struct jobs_split_options *split, struct sv_error *err)
+{
+    bool cut = (split->train_given && split->train < 1) ||
+               (split->validation_given && split->validation > 0);
+    if (cut) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD,
+                          split->train_given ? "/split/train" : "/split/validation",
+                          "the parts of signals are made when they are imported: windows of one "
+                          "recording would stand on two sides");
+    }
+    split->train = 1;
+    split->validation = 0;
+    split->train_given = split->validation_given = true;
+    return SV_OK;
+}
+
 static enum sv_status complete_split(struct jobs_split_options *split,
                                      const struct jobs_dataset *dataset, struct sv_error *err)
 {
+    if (dataset->signals) {
+        return complete_signal_split(split, err);
+    }
     bool has_part = dataset->validation > 0;
     bool chosen = split->train_given || split->validation_given;
     bool tested = dataset->sequences && dataset->test > 0;
@@ -254,9 +274,10 @@ static enum sv_status check_augmentation(const struct nn_augmentation *augmentat
                                          const struct jobs_dataset *dataset, struct sv_error *err)
 {
     size_t padding = (size_t)augmentation->crop_padding;
-    if (dataset->sequences && nn_augmentation_is_on(augmentation)) {
+    if ((dataset->sequences || dataset->signals) && nn_augmentation_is_on(augmentation)) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/augmentation",
-                          "augmentation is for images, and these are sequences");
+                          "augmentation is for images, and these are %s",
+                          jobs_samples_name(jobs_samples_of(dataset)));
     }
     struct nn_error nn = {0};
     if (!dataset->sequences &&
@@ -293,6 +314,22 @@ static enum sv_status check_training(const struct nn_training_options *options,
     }
     (void)snprintf(pointer, sizeof pointer, "/training%s", nn.pointer);
     return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "%s", nn.text);
+}
+
+/* Rescaling is of grey levels from 0 to 255, explanations are of pictures. */
+static enum sv_status check_signals(const struct jobs_trial_spec *spec, struct sv_error *err)
+{
+    int normalisation = spec->data.normalisation;
+    if (normalisation == NN_NORMALISATION_RESCALE_UNIT ||
+        normalisation == NN_NORMALISATION_RESCALE_SYMMETRIC) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/data/normalisation",
+                          "rescaling is for images, and these are signals: none or zscore");
+    }
+    if (spec->explain_given) {
+        return sv_fail_at(err, SV_ERR_NOT_SUPPORTED, "/explain",
+                          "explanations of signals are not built yet");
+    }
+    return SV_OK;
 }
 
 /* Trials are ranked by a part that does not train. */
@@ -344,6 +381,9 @@ enum sv_status jobs_trial_complete(struct jobs_trial_spec *spec, const struct jo
     }
     if (st == SV_OK) {
         st = complete_split(&spec->split, dataset, err);
+    }
+    if (st == SV_OK && dataset->signals) {
+        st = check_signals(spec, err);
     }
     if (st == SV_OK) {
         st = jobs_explain_complete(spec, dataset, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The "data" object of a job: what happens to samples on their way in. Images and sequences have
- * fields of their own, here and in "evaluation"; those of the other kind are refused, and do not
- * stand in a resolved spec.
+ * The "data" object of a job: what happens to samples on their way in. Images, sequences and
+ * signals have fields of their own, here and in "evaluation"; those of other kinds are refused, and
+ * do not stand in a resolved spec.
  */
 #include <string.h>
 
@@ -33,7 +33,12 @@ const struct jx_field jobs_data_fields[] = {
      .offset = OFFSET(normalisation),
      .choices = NORMALISATIONS,
      .fallback = "\"as_described\"",
-     .doc = "images: what happens to grey levels before the first layer"},
+     .doc = "images and signals: what happens to grey levels, or values, before the first layer"},
+    {.name = "noise",
+     .type = JX_OBJECT,
+     .offset = OFFSET(noise),
+     .fields = nn_noise_fields,
+     .doc = "signals: what is added to the windows of every part"},
     NN_SCALING_FIELDS(OFFSET(scaling)),
     {.name = "sort",
      .type = JX_ENUM,
@@ -49,40 +54,57 @@ const struct jx_field jobs_data_fields[] = {
 
 #define OF_SEQUENCES "evaluation.phm08"
 
-/* The first row is of images, all others of sequences. */
-static bool is_of(const struct jx_field *row, bool sequences)
+enum jobs_samples jobs_samples_of(const struct jobs_dataset *dataset)
 {
-    return sequences == (row != jobs_data_fields);
+    return dataset->sequences ? JOBS_SEQUENCES : dataset->signals ? JOBS_SIGNALS : JOBS_IMAGES;
 }
 
-enum sv_status jobs_data_check(const json_t *trial, bool sequences, struct sv_error *err)
+const char *jobs_samples_name(enum jobs_samples samples)
+{
+    static const char *const NAMES[] = {"images", "sequences", "signals"};
+    return NAMES[samples];
+}
+
+/* The first row is of images and signals, the second of signals, all others of sequences. */
+static bool is_of(const struct jx_field *row, enum jobs_samples samples)
+{
+    return row == jobs_data_fields       ? samples != JOBS_SEQUENCES
+           : row == jobs_data_fields + 1 ? samples == JOBS_SIGNALS
+                                         : samples == JOBS_SEQUENCES;
+}
+
+static const char *owner_name(const struct jx_field *row)
+{
+    return is_of(row, JOBS_IMAGES) ? "images" : is_of(row, JOBS_SIGNALS) ? "signals" : "sequences";
+}
+
+enum sv_status jobs_data_check(const json_t *trial, enum jobs_samples samples, struct sv_error *err)
 {
     const json_t *data = json_object_get(trial, "data");
     for (const struct jx_field *row = jobs_data_fields; row->name; row++) {
-        if (json_object_get(data, row->name) && !is_of(row, sequences)) {
+        if (json_object_get(data, row->name) && !is_of(row, samples)) {
             char pointer[96];
             jx_pointer_key("/data", row->name, pointer, sizeof pointer);
             return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "%s is for %s, and these are %s",
-                              row->name, sequences ? "images" : "sequences",
-                              sequences ? "sequences" : "images");
+                              row->name, owner_name(row), jobs_samples_name(samples));
         }
     }
-    if (!sequences && jx_path_get(trial, OF_SEQUENCES)) {
+    if (samples != JOBS_SEQUENCES && jx_path_get(trial, OF_SEQUENCES)) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/evaluation/phm08",
-                          "phm08 is for sequences, and these are images");
+                          "phm08 is for sequences, and these are %s", jobs_samples_name(samples));
     }
     return SV_OK;
 }
 
-void jobs_data_prune(json_t *spec, bool sequences)
+void jobs_data_prune(json_t *spec, enum jobs_samples samples)
 {
     json_t *data = json_object_get(spec, "data");
     for (const struct jx_field *row = jobs_data_fields; row->name; row++) {
-        if (!is_of(row, sequences)) {
+        if (!is_of(row, samples)) {
             (void)json_object_del(data, row->name);
         }
     }
-    if (!sequences) {
+    if (samples != JOBS_SEQUENCES) {
         (void)json_object_del(json_object_get(spec, "evaluation"), "phm08");
     }
 }

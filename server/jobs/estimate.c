@@ -14,9 +14,16 @@
 /* Steps of tiny networks are bound by overhead, not by arithmetic. */
 #define SECONDS_PER_SAMPLE_AT_LEAST 2e-6
 
-/* The scaled copy of a set of sequences. */
-static uint64_t scaled_bytes(const struct jobs_dataset *dataset)
+/* The scaled copy of a set of sequences, or that of signals with their noise. */
+static uint64_t copy_bytes(const struct jobs_trial_spec *trial, const struct jobs_dataset *dataset)
 {
+    if (dataset->signals) {
+        double windows = (double)(dataset->train + dataset->validation + dataset->test);
+        double length = (double)(dataset->width * dataset->channels);
+        return nn_noise_is_on(&trial->data.noise)
+                   ? (uint64_t)(windows * length * (double)sizeof(float))
+                   : 0;
+    }
     double sequences = (double)(dataset->train + dataset->validation + dataset->test);
     double values = (double)(dataset->inputs + dataset->targets) * dataset->mean_steps;
     return dataset->sequences ? (uint64_t)(sequences * values * (double)sizeof(nn_real)) : 0;
@@ -102,7 +109,7 @@ enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
     double copies = trial->training.output_network == NN_OUTPUT_BEST_VALIDATION_LOSS ? 1.0 : 0.0;
     copies += trial->training.ema_decay > 0 ? 1.0 : 0.0;
     uint64_t memory =
-        network->training_bytes + scaled_bytes(whole) +
+        network->training_bytes + copy_bytes(trial, whole) +
         (uint64_t)(((double)nn_solver_slots_per_value(trial->training.solver.kind) + copies) *
                    (double)network->parameter_bytes);
     uint64_t limit = (uint64_t)trial->limits.memory_bytes;

@@ -28,8 +28,9 @@ enum { JOBS_NAME_MAX = 200, JOBS_NOTES_MAX = 20000, JOBS_LABELS_MAX = 32, JOBS_L
 /* What a spec is checked against. Counts are samples per part. */
 struct jobs_dataset {
     char id[33];
-    bool sequences;                 /* else images */
-    size_t height, width, channels; /* of images */
+    bool sequences;                 /* else images, or: */
+    bool signals;                   /* windows, as images of one row */
+    size_t height, width, channels; /* of images and windows */
     size_t classes;
     size_t inputs, constant_inputs; /* of a step; the latter are those with one value, left out */
     size_t targets, longest;        /* of a step; steps of the longest sequence */

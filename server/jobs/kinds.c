@@ -12,6 +12,7 @@ static const struct jobs_kind *const KINDS[] = {
     &jobs_kind_solver_comparison,
     &jobs_kind_transfer_learning,
     &jobs_kind_sequence_regression,
+    &jobs_kind_signal_classification,
     NULL,
 };
 

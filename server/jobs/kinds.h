@@ -9,8 +9,9 @@
 #include <stdbool.h>
 
 #include "server/jobs/jobs.h"
+#include "server/jobs/spec_internal.h"
 
-enum { JOBS_DEFAULT_AXES = 2 };
+enum { JOBS_DEFAULT_AXES = 3 };
 
 struct jobs_kind {
     const char *name; /* first member: jx_nearest walks the table */
@@ -19,8 +20,8 @@ struct jobs_kind {
     /* JSON object of values that stand where the job has none ("" for none); a network of the job
      * replaces that of the kind whole. */
     const char *defaults;
-    bool sequences;           /* of data sets of sequences, else of images */
-    bool starts_from_weights; /* a job without them is warned of */
+    enum jobs_samples samples; /* of which data sets */
+    bool starts_from_weights;  /* a job without them is warned of */
     /* The sweep of a job that names no parameters; of each axis, the field whose presence in the
      * job means that it wants no sweep over it. Ended by a NULL path. */
     struct {
@@ -37,6 +38,7 @@ struct jobs_kind {
 extern const struct jobs_kind jobs_kind_solver_comparison;
 extern const struct jobs_kind jobs_kind_transfer_learning;
 extern const struct jobs_kind jobs_kind_sequence_regression;
+extern const struct jobs_kind jobs_kind_signal_classification;
 
 /* NULL when there is none of that name. */
 const struct jobs_kind *jobs_kind_find(const char *name);

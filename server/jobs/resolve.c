@@ -145,11 +145,11 @@ static bool is_id(const char *text)
 
 static enum sv_status check_dataset(const struct making *m, struct sv_error *err)
 {
-    if (m->kind->sequences != m->dataset.sequences) {
+    enum jobs_samples samples = jobs_samples_of(&m->dataset);
+    if (m->kind->samples != samples) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset",
                           "%s trains on %s, and the data set holds %s", m->kind->name,
-                          m->kind->sequences ? "sequences" : "images",
-                          m->kind->sequences ? "images" : "sequences");
+                          jobs_samples_name(m->kind->samples), jobs_samples_name(samples));
     }
     if (m->dataset.train == 0) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset",
@@ -215,7 +215,7 @@ static json_t *encode_trial(const struct making *m, const struct jobs_trial_spec
         json_decref(out);
         out = NULL;
     }
-    jobs_data_prune(out, m->kind->sequences);
+    jobs_data_prune(out, m->kind->samples);
     json_decref(rest);
     return out;
 }
@@ -225,7 +225,7 @@ static enum sv_status understand(struct making *m, const json_t *json,
                                  struct jobs_trial_spec *out_trial,
                                  const struct jobs_network **out_network, struct sv_error *err)
 {
-    enum sv_status st = jobs_data_check(json, m->kind->sequences, err);
+    enum sv_status st = jobs_data_check(json, m->kind->samples, err);
     if (st == SV_OK) {
         st = jobs_decode(jobs_trial_fields, json, out_trial, err);
     }
@@ -347,7 +347,7 @@ static enum sv_status encode_job(struct making *m, struct sv_error *err)
     if (!m->plan->resolved) {
         return no_memory(err);
     }
-    jobs_data_prune(m->plan->resolved, m->kind->sequences);
+    jobs_data_prune(m->plan->resolved, m->kind->samples);
     jobs_sweep_remove(&m->sweep, m->plan->resolved); /* what is swept has no one value */
     return jobs_hash(m->plan->resolved, m->plan->hash) ? SV_OK : no_memory(err);
 }

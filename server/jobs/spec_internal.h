@@ -6,6 +6,7 @@
 #ifndef JOBS_SPEC_INTERNAL_H
 #define JOBS_SPEC_INTERNAL_H
 
+#include "core/data/noise.h"
 #include "core/explain/options.h"
 #include "core/json/json.h"
 #include "core/training/training.h"
@@ -24,9 +25,15 @@ struct jobs_limit_options {
     double no_progress_seconds; /* 0: none */
 };
 
-/* Images have a normalisation, sequences all the rest. */
+/* What the samples of a data set are. */
+enum jobs_samples { JOBS_IMAGES, JOBS_SEQUENCES, JOBS_SIGNALS };
+enum jobs_samples jobs_samples_of(const struct jobs_dataset *dataset);
+const char *jobs_samples_name(enum jobs_samples samples); /* "images", in the plural */
+
+/* Images and signals have a normalisation, signals noise, sequences all the rest. */
 struct jobs_data_options {
     int normalisation; /* enum nn_normalisation */
+    struct nn_noise noise;
     struct nn_scaling_options scaling;
     int sort; /* enum nn_sequence_sort */
     bool sort_given;
@@ -70,13 +77,13 @@ extern const struct jx_field jobs_data_fields[];
 
 /* Refuses, with its pointer, a field of `data` or `evaluation` in a trial's JSON that is of the
  * other sort of samples. */
-SV_MUST_CHECK enum sv_status jobs_data_check(const json_t *trial, bool sequences,
+SV_MUST_CHECK enum sv_status jobs_data_check(const json_t *trial, enum jobs_samples samples,
                                              struct sv_error *err);
 /* Of sequences: fills and checks what depends on the order of training (enum nn_shuffle). */
 SV_MUST_CHECK enum sv_status jobs_data_complete(struct jobs_data_options *data, int shuffle,
                                                 struct sv_error *err);
 /* Takes the fields of the other sort of samples out of an encoded spec. */
-void jobs_data_prune(json_t *spec, bool sequences);
+void jobs_data_prune(json_t *spec, enum jobs_samples samples);
 
 /* Refuses, with its pointer, the first field or value that is valid but not built. */
 SV_MUST_CHECK enum sv_status jobs_refuse_not_built(const json_t *submitted, struct sv_error *err);

@@ -150,6 +150,7 @@ void trial_ground_setup(const struct trial_start *start, const struct trial_grou
         .sequence_sort = (enum nn_sequence_sort)start->spec.data.sort,
         .options = start->spec.training,
         .augmentation = start->spec.augmentation,
+        .noise = start->spec.data.noise,
         .seed = start->spec.seed,
         .phm08 = start->spec.phm08,
         .keep_probabilities = start->spec.n_custom > 0,

@@ -18,11 +18,9 @@ static bool on_progress(void *ctx, size_t done, size_t total)
 }
 
 static const struct jx_choice LAYOUTS[] = {
-    {"idx", NN_IMPORT_IDX, ""},
-    {"archive", NN_IMPORT_ARCHIVE, ""},
-    {"table", NN_IMPORT_TABLE, ""},
-    {"cmapss", NN_IMPORT_CMAPSS, ""},
-    JX_END,
+    {"idx", NN_IMPORT_IDX, ""},         {"archive", NN_IMPORT_ARCHIVE, ""},
+    {"table", NN_IMPORT_TABLE, ""},     {"cmapss", NN_IMPORT_CMAPSS, ""},
+    {"signals", NN_IMPORT_SIGNALS, ""}, JX_END,
 };
 
 static enum nn_status decode_setup(const json_t *start, struct nn_import_setup *setup,

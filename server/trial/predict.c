@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A question to a trained network: a posted picture or sequence goes in as the trial's own samples
- * did, and what the network says comes back.
+ * A question to a trained network: a posted picture, sequence or window of a signal goes in as the
+ * trial's own samples did, and what the network says comes back.
  *
  * start {trial: resolved spec, detail: of the network's artefact, media_type, explain,
  * memory_bytes, instruction_set, files: input, network} -> done {outcome "ready", report}, where
- * report is, of a picture, {predicted, probability, classes: [{name, probability, score}]}, and of
- * a sequence {target, steps, values: one a step that the network predicts, last}. With explain see
- * question_explain. A refusal says its code: failed {class, text, pointer, code}.
+ * report is, of a picture or window, {predicted, probability, classes: [{name, probability,
+ * score}]}, and of a sequence {target, steps, values: one a step that the network predicts, last}.
+ * With explain see question_explain. A refusal says its code: failed {class, text, pointer, code}.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -165,19 +165,8 @@ static enum nn_status scale_and_run(struct question *q, const struct posted *pos
     return status;
 }
 
-/* The document is what the client wrote: what is wrong with it has the codes of a JSON body. */
-static enum nn_status decode_posted(const struct question *q, const json_t *body,
-                                    struct posted *out, struct nn_error *err)
-{
-    static const char UNKNOWN[] = "unknown field";
-    enum nn_status status = jx_decode(POSTED_FIELDS, body, "", out, err);
-    bool unknown = status != NN_OK && strncmp(err->text, UNKNOWN, sizeof UNKNOWN - 1) == 0;
-    return question_refuse(q, unknown ? SV_ERR_UNKNOWN_FIELD : SV_ERR_INVALID_FIELD, status);
-}
-
 static enum nn_status answer_sequence(struct question *q, json_t **out, struct nn_error *err)
 {
-    static const struct jx_limits limits = {.max_bytes = QUESTION_BODY_MAX, .max_depth = 4};
     struct posted posted = {0};
     json_t *body = NULL;
     if (!nn_description_takes_sequences(q->description)) {
@@ -185,9 +174,7 @@ static enum nn_status answer_sequence(struct question *q, json_t **out, struct n
             q, SV_ERR_WRONG_INPUT,
             nn_fail(err, NN_ERR_INVALID, "the network takes pictures: post one as it is"));
     }
-    enum nn_status status =
-        question_refuse(q, SV_ERR_INVALID_JSON, jx_parse(q->body, q->size, &limits, &body, err));
-    status = status == NN_OK ? decode_posted(q, body, &posted, err) : status;
+    enum nn_status status = question_parse(q, POSTED_FIELDS, &body, &posted, err);
     if (status == NN_OK) {
         status = question_refuse(q, SV_ERR_INVALID_FIELD, scale_and_run(q, &posted, out, err));
     }
@@ -200,8 +187,11 @@ static enum nn_status answer(struct question *q, json_t **out, struct nn_error *
     if (q->explain) {
         return question_explain(q, out, err);
     }
-    return strcmp(q->media_type, "application/json") == 0 ? answer_sequence(q, out, err)
-                                                          : answer_picture(q, out, err);
+    if (strcmp(q->media_type, "application/json") != 0) {
+        return answer_picture(q, out, err);
+    }
+    return question_is_of_signals(q) ? question_answer_signal(q, out, err)
+                                     : answer_sequence(q, out, err);
 }
 
 enum nn_status trial_import_prediction(struct trial_link *link, const json_t *start,

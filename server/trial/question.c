@@ -123,17 +123,32 @@ static enum nn_status fit_channels(const struct question *q, const struct nn_ima
     return nn_image_to_channels(resized, channels, out, err);
 }
 
-/* As the import of the data set did it (core/data/import.c): resized, then as many channels. */
-enum nn_status question_fit_picture(struct question *q, struct nn_network_bind *out_bind,
-                                    struct nn_image *out_image, struct nn_error *err)
+bool question_is_of_signals(const struct question *q)
 {
-    struct nn_image picture = {0}, resized = {0};
-    *out_bind = (struct nn_network_bind){
+    return json_is_true(json_object_get(q->detail, "signal"));
+}
+
+struct nn_network_bind question_bind(const struct question *q)
+{
+    return (struct nn_network_bind){
         .height = side_of(q, "height"),
         .width = side_of(q, "width"),
         .channels = side_of(q, "channels"),
         .classes = json_array_size(json_object_get(q->detail, "classes")),
         .normalisation = (enum nn_normalisation)q->spec.data.normalisation};
+}
+
+/* As the import of the data set did it (core/data/import.c): resized, then as many channels. */
+enum nn_status question_fit_picture(struct question *q, struct nn_network_bind *out_bind,
+                                    struct nn_image *out_image, struct nn_error *err)
+{
+    struct nn_image picture = {0}, resized = {0};
+    *out_bind = question_bind(q);
+    if (question_is_of_signals(q)) {
+        return question_refuse(
+            q, SV_ERR_WRONG_INPUT,
+            nn_fail(err, NN_ERR_INVALID, "the network takes signals: post {\"signal\": [...]}"));
+    }
     if (nn_description_takes_sequences(q->description)) {
         return question_refuse(
             q, SV_ERR_WRONG_INPUT,
@@ -151,6 +166,21 @@ enum nn_status question_fit_picture(struct question *q, struct nn_network_bind *
     nn_image_deinit(&resized);
     nn_image_deinit(&picture);
     return status;
+}
+
+enum nn_status question_parse(struct question *q, const struct jx_field *fields, json_t **out_body,
+                              void *out, struct nn_error *err)
+{
+    static const struct jx_limits limits = {.max_bytes = QUESTION_BODY_MAX, .max_depth = 4};
+    static const char UNKNOWN[] = "unknown field";
+    enum nn_status status =
+        question_refuse(q, SV_ERR_INVALID_JSON, jx_parse(q->body, q->size, &limits, out_body, err));
+    if (status != NN_OK) {
+        return status;
+    }
+    status = jx_decode(fields, *out_body, "", out, err);
+    bool unknown = status != NN_OK && strncmp(err->text, UNKNOWN, sizeof UNKNOWN - 1) == 0;
+    return question_refuse(q, unknown ? SV_ERR_UNKNOWN_FIELD : SV_ERR_INVALID_FIELD, status);
 }
 
 json_t *question_encode_classes(const struct question *q, const nn_real *scores,

@@ -46,6 +46,17 @@ NN_MUST_CHECK enum nn_status question_load_network(struct question *q,
                                                    const struct nn_network_bind *bind, size_t rows,
                                                    struct nn_error *err);
 
+/* Whether the network was trained on windows of signals. */
+bool question_is_of_signals(const struct question *q);
+/* The answer to a posted window (predict_signal.c), as that to a picture. */
+NN_MUST_CHECK enum nn_status question_answer_signal(struct question *q, json_t **out,
+                                                    struct nn_error *err);
+/* What its trial's samples were. */
+struct nn_network_bind question_bind(const struct question *q);
+/* What is wrong with a posted document has the codes of a JSON body. */
+NN_MUST_CHECK enum nn_status question_parse(struct question *q, const struct jx_field *fields,
+                                            json_t **out_body, void *out, struct nn_error *err);
+
 /* The posted picture as the import of the data set would have made it, and the bind for it. Refused
  * where the network takes sequences. out_image is to be ended by nn_image_deinit. */
 NN_MUST_CHECK enum nn_status question_fit_picture(struct question *q,

@@ -136,9 +136,11 @@ static const char *base_name(const char *path)
 static json_t *images_detail(const struct nn_prepared_info *info, const char *const *names,
                              uint64_t step)
 {
-    return json_pack("{s:o, s:I, s:I, s:I, s:I}", "classes", encode_names(names, info->class_count),
-                     "height", (json_int_t)info->height, "width", (json_int_t)info->width,
-                     "channels", (json_int_t)info->channels, "step", (json_int_t)step);
+    json_t *signal = info->value_bytes == sizeof(float) ? json_true() : NULL;
+    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:o*}", "classes",
+                     encode_names(names, info->class_count), "height", (json_int_t)info->height,
+                     "width", (json_int_t)info->width, "channels", (json_int_t)info->channels,
+                     "step", (json_int_t)step, "signal", signal);
 }
 
 /* detail is transferred. */

@@ -40,6 +40,7 @@ static const struct jx_field DATA_FIELDS[] = {
      .offset = DATA(normalisation),
      .choices = NORMALISATIONS,
      .fallback = "\"as_described\""},
+    {.name = "noise", .type = JX_OBJECT, .offset = DATA(noise), .fields = nn_noise_fields},
     NN_SCALING_FIELDS(DATA(scaling)),
     {.name = "sort",
      .type = JX_ENUM,

@@ -56,9 +56,11 @@ int trial_say_failed(struct trial_link *link, enum nn_status status, const struc
 /* hello, with facts about this process that the caller adds. */
 void trial_say_hello(struct trial_link *link, json_t *facts);
 
-/* What happens to samples on their way in: images have a normalisation, sequences the rest. */
+/* What happens to samples on their way in: images and signals have a normalisation, signals noise,
+ * sequences the rest. */
 struct trial_data {
     int normalisation; /* enum nn_normalisation */
+    struct nn_noise noise;
     struct nn_scaling_options scaling;
     int sort; /* enum nn_sequence_sort */
     struct nn_window_options windows;

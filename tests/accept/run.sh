@@ -1,9 +1,7 @@
 #!/bin/bash
 # The acceptance rows of the spine, each as one JSON line or more; long, on an otherwise idle machine.
-# usage: run.sh [ROW...]    rows: 1 to 12 of the spine; 3.1, 3.3, 3.11 of image networks; 3.6, 3.7 of LSTM; 5.4 of solvers;
-#                           3.5, 3.8s, 5.7 of sequence regression; 3.2, 3.4, 3.8t of transfer; 3.10 of Grad-CAM; 4.2 of the demonstration;
-#                           4.4, 4.5 of the page in a browser; 4.6 of backup, restore and docker/; 5.1, 5.2, 5.6, 5.attn of the catalogue, 5.rnn of recurrent layers
-#                           5.files of weight files and ONNX
+# usage: run.sh [ROW...]    a row is named as in row() below: 1 to 12 of the spine, 3.* of transfer and sequences, 4.* of page and
+#                           operation, 5.* of the catalogue
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export ASSAYD=${ASSAYD:-$PWD/build/release/assayd}
@@ -74,6 +72,7 @@ row() {
         make -s build/release/tests/accept/onnx_driver && python3 tests/accept/onnx_files.py build/release/tests/accept/onnx_driver ;;
     5.attn) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_attention.py "build/f64/$lstm" ;;
     5.4) make -s MODE=f64 build/f64/tests/accept/solver_driver && $py tests/accept/peer_solvers.py build/f64/tests/accept/solver_driver ;;
+    5.5) $py tests/accept/signals.py ;;
     3.11) # needs Debian's libonnx-testdata
         make -s build/release/tests/numeric/test_onnx_{cases,functions,recurrent} && [ -d /usr/share/libonnx-testdata/data ] &&
             counted 3.11 "cases of ONNX" build/release/tests/numeric/test_onnx_cases &&

@@ -83,7 +83,8 @@ void test_import_file(struct test_import *t, const char *name)
 {
     char *path = test_path(t->directory, name);
     t->files[0] = (struct nn_import_file){.name = name, .path = path};
-    t->setup.layout = NN_IMPORT_ARCHIVE;
+    bool signals = t->setup.layout == NN_IMPORT_SIGNALS;
+    t->setup.layout = signals ? NN_IMPORT_SIGNALS : NN_IMPORT_ARCHIVE;
     t->setup.n_files = 1;
     run(t);
     free(path);

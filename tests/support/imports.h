@@ -28,8 +28,8 @@ int test_import_teardown(void **state);
 /* Forgets the last import, keeps options and limits of the setup. */
 void test_import_reset(struct test_import *t);
 
-/* Imports directory/name as an archive. On success the set is open; on failure it is checked that
- * the output folder is empty. */
+/* Imports directory/name as an archive, of signals when the setup's layout is that. On success the
+ * set is open; on failure it is checked that the output folder is empty. */
 void test_import_file(struct test_import *t, const char *name);
 
 /* Writes an archive of the entries and imports it. Frees the contents. */

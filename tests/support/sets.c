@@ -79,7 +79,8 @@ struct nn_prepared *test_set(const char *directory, const struct test_set_item *
     for (size_t i = 0; i < n; i++) {
         fill(&rows[i], &items[i], i, height * width * channels);
     }
-    struct nn_prepared_draft draft = {n, height, width, channels, rows, class_names, classes, "{}"};
+    struct nn_prepared_draft draft = {n,           height,  width, channels, rows,
+                                      class_names, classes, "{}",  1};
     remove(path);
     enum nn_status status = nn_prepared_write(path, &draft, NULL, &err);
     NN_ASSERT(status == NN_OK);

@@ -83,8 +83,8 @@ static void set_write(struct synthetic_set *set, const struct synthetic_spec *sp
         classes = rows[i].label >= classes ? rows[i].label + 1 : classes;
     }
     assert_in_range(classes, 1, 4);
-    const struct nn_prepared_draft draft = {count, spec->height, spec->width, 1,
-                                            rows,  CLASSES,      classes,     "{}"};
+    const struct nn_prepared_draft draft = {count,   spec->height, spec->width, 1, rows,
+                                            CLASSES, classes,      "{}",        1};
     char path[128];
     struct nn_error err = {0};
     (void)snprintf(path, sizeof path, "%s/set", set->directory);

@@ -27,7 +27,7 @@ const struct jobs_kind jobs_kind_sequence_regression = {
     .name = "sequence_regression",
     .doc = "trains networks to predict a number at each step of sequences",
     .is_built = true,
-    .sequences = true,
+    .samples = JOBS_SEQUENCES,
     .defaults = "{\"network\": {\"name\": \"lstm_regression\"},"
                 " \"training\": {\"solver\": \"adam\", \"learning_rate\": 0.01, \"epochs\": 60,"
                 " \"batch_size\": 20, \"shuffle\": \"never\","

@@ -9,12 +9,13 @@ import {markProblem} from './problem.js';
 import {tableRoles} from './table_roles.js';
 import {uploadFiles} from './upload_files.js';
 
-const ACCEPTED = {archive: '.zip,.tar,.gz,.tgz', idx: '', table: '.csv,.tsv,.txt,.gz', cmapss: '.txt,.gz'};
+const ACCEPTED = {archive: '.zip,.tar,.gz,.tgz', idx: '', table: '.csv,.tsv,.txt,.gz', cmapss: '.txt,.gz', signals: '.zip,.tar,.gz,.tgz'};
 const SOURCES = [
   ['folder', 'Folder of photographs: a folder in it is a class'],
   ['archive', 'Archive of such a folder (zip, tar, tar.gz)'],
   ['table', 'Tables of sequences (CSV or blanks)'],
   ['cmapss', 'C-MAPSS turbofan files (train_, test_, RUL_)'],
+  ['signals', 'Archive of recorded signals: a folder in it is a class'],
   ['idx', 'IDX files, as of MNIST'],
 ];
 
@@ -59,6 +60,22 @@ function classOptions() {
   };
 }
 
+/** How recordings are cut. */
+function signalOptions() {
+  const window = h('input', {type: 'number', min: 16, max: 1048576, placeholder: '2048', 'data-pointer': '/signal/window', 'data-test': 'dataset-window'});
+  const stride = h('input', {type: 'number', min: 1, placeholder: 'a window', 'data-pointer': '/signal/stride'});
+  const by = choice([['', 'whole recordings, or by folders of parts'], ['time', 'each recording is cut in the order of time']], {'data-pointer': '/signal/parts/by'});
+  return {
+    element: h('div', {class: 'form-grid'}, field('Length of a window', window, 'in samples'), field('From one window to the next', stride, 'in samples'),
+      field('What trains, validates and tests', by)),
+    read: () => ({signal: {
+      window: window.value ? window.valueAsNumber : undefined, stride: stride.value ? stride.valueAsNumber : undefined,
+      parts: by.value ? {by: by.value} : undefined,
+    }}),
+  };
+}
+
+const OPTIONS = {table: tableRoles, idx: classOptions, cmapss: () => NO_OPTIONS, signals: signalOptions};
 const NO_OPTIONS = {element: null, read: () => ({})};
 
 /** What belongs to one kind of source: its file control and its options. */
@@ -66,7 +83,7 @@ function panel(source, onFiles) {
   const isFolder = source === 'folder';
   const control = h('input', {type: 'file', multiple: true, accept: ACCEPTED[source] || null, webkitdirectory: isFolder, 'data-test': 'dataset-files', 'data-pointer': '/files'});
   const from = isFolder ? folderSource(control) : fileSource(source, control);
-  const options = source === 'table' ? tableRoles() : source === 'idx' ? classOptions() : source === 'cmapss' ? NO_OPTIONS : imageOptions();
+  const options = (OPTIONS[source] ?? imageOptions)();
   control.addEventListener('change', () => {
     options.files?.([...control.files]);
     onFiles(from);

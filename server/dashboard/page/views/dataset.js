@@ -13,10 +13,11 @@ import {samples} from './dataset/samples.js';
 import {columns} from './dataset/sequences.js';
 
 function facts(row) {
-  const {image, sequence, counts} = row;
+  const {image, sequence, signal, counts} = row;
   const rows = [
     ['Kind', row.kind.replaceAll('_', ' ')], ['Files', row.files.map(({name, size}) => `${name} (${bytes(size)})`).join(', ')],
     ['Pictures', image && `${image.height} × ${image.width} × ${image.channels}`],
+    ['Windows', signal && `${count(signal.window)} samples, ${count(signal.channels)} ${signal.channels === 1 ? 'channel' : 'channels'}`],
     ['Sequences', sequence && `${count(sequence.inputs)} inputs, ${count(sequence.targets)} ${sequence.targets === 1 ? 'target' : 'targets'}, up to ${count(sequence.longest)} steps`],
     ['Samples', counts && Object.entries(counts).filter(([, n]) => n > 0).map(([part, n]) => `${part} ${count(n)}`).join(', ')],
     ['Made', `${time(row.created_at)} by ${row.created_by}`], ['SHA-256', row.digest && h('code', {}, row.digest)],
@@ -51,7 +52,7 @@ function content(row, scope) {
 }
 
 async function remove(row, place, signal) {
-  const text = `"${row.name}" and its pictures or sequences are deleted for good. Jobs that use it keep it from being deleted.`;
+  const text = `"${row.name}" and its pictures, sequences or signals are deleted for good. Jobs that use it keep it from being deleted.`;
   if (!await ask({danger: true, title: 'Delete this data set?', text, verb: 'Delete'})) {
     return;
   }

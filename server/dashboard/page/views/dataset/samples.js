@@ -46,7 +46,7 @@ function filters(row, onChange) {
  * @returns {HTMLElement}
  */
 export function samples(row, {signal}) {
-  const isImages = Boolean(row.image);
+  const isImages = Boolean(row.image ?? row.signal); // a window is shown as a plot
   const body = h(isImages ? 'div' : 'tbody', {class: isImages ? 'sample-tiles' : null});
   const wrong = h('div', {});
   const more = h('button', {type: 'button', hidden: true, 'data-test': 'samples-more'}, 'More');

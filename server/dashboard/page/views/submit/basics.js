@@ -2,7 +2,7 @@ import {h} from '../../dom.js';
 import {choice, field} from '../../parts/field.js';
 import {listText, parsedList, pointerOf} from '../../parts/spec.js';
 
-const DATA = {image_classification: 'Pictures', sequences: 'Sequences'};
+const DATA = {image_classification: 'Pictures', sequences: 'Sequences', signals: 'Signals'};
 
 function text(name, edit, read = (value) => value) {
   return h('input', {name, 'data-pointer': pointerOf([name]), 'data-test': `field-${name}`, autocomplete: 'off', on: {

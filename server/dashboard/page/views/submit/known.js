@@ -22,34 +22,36 @@ function kept() {
   }
 }
 
-/** Kinds on sequences are named so. */
-const isOfSequences = (kind) => kind?.startsWith('sequence');
+/** Kinds on sequences and signals are named so. @returns {string} the kind of their data sets */
+function dataOf(kind) {
+  return kind?.startsWith('sequence') ? 'sequences' : kind?.startsWith('signal') ? 'signals' : 'image_classification';
+}
 
-function holdsSequences({datasets}, dataset) {
-  return datasets.find(({id}) => id === dataset)?.kind === 'sequences';
+function holds({datasets}, dataset) {
+  return datasets.find(({id}) => id === dataset)?.kind ?? 'image_classification';
 }
 
 /** @returns {Object} the least that a job has */
 export function start(known, dataset = known.datasets[0]?.id) {
-  const isSequences = holdsSequences(known, dataset);
-  const kind = known.kinds.find((one) => isOfSequences(one) === isSequences) ?? known.kinds[0];
+  const held = holds(known, dataset);
+  const kind = known.kinds.find((one) => dataOf(one) === held) ?? known.kinds[0];
   return dataset ? {kind, dataset} : {kind};
 }
 
 /**
- * Of pictures or of sequences: when kind or data set is changed to the other, the other one goes along, and what only
+ * Of pictures, sequences or signals: when kind or data set is changed to another, the other one goes along, and what only
  * the former had a meaning for stays behind.
  * @returns {Object} the document to go on with
  */
 export function consistent(known, before, after) {
-  if (!after.dataset || !after.kind || isOfSequences(after.kind) === holdsSequences(known, after.dataset)) {
+  if (!after.dataset || !after.kind || dataOf(after.kind) === holds(known, after.dataset)) {
     return after;
   }
   const {network, search, weights, ...rest} = after;
   if (after.dataset !== before.dataset) {
     return {...rest, ...start(known, after.dataset)};
   }
-  const fitting = known.datasets.find(({kind}) => (kind === 'sequences') === isOfSequences(after.kind));
+  const fitting = known.datasets.find(({kind}) => kind === dataOf(after.kind));
   return fitting ? {...rest, dataset: fitting.id} : after;
 }
 

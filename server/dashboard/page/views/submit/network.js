@@ -4,7 +4,7 @@ import {keepDraft} from '../../parts/draft.js';
 import {choice, field} from '../../parts/field.js';
 import {templateForm} from '../../parts/template_form.js';
 
-const TAKES = {image_classification: 'image_input', sequences: 'sequence_input'};
+const TAKES = {image_classification: 'image_input', sequences: 'sequence_input', signals: 'image_input'};
 const OWN = ' own';
 
 /** A network by layers is edited where it is drawn. */

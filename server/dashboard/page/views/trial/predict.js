@@ -95,7 +95,7 @@ function pictureForm(trial, scope) {
 export const tab = {
   name: 'predict',
   label: 'Try it',
-  applies: () => true,
+  applies: (trial, job) => job.kind !== 'signal_classification',
   show(trial, job, scope) {
     return job.kind === 'sequence_regression' ? sequenceForm(trial, scope) : pictureForm(trial, scope);
   },
