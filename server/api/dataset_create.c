@@ -140,7 +140,7 @@ static enum sv_status declare_options(struct declaration *d, const json_t *body,
         d->body.kind = kind;
     }
     if (kind != d->body.kind) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/layout", "is none of kind \"%s\"",
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/layout", "is no layout of kind \"%s\"",
                           api_dataset_kinds[d->body.kind]);
     }
     json_auto_t *options =

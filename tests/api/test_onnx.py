@@ -39,7 +39,9 @@ def test_a_graph_is_a_description_that_a_job_takes(daemon, dataset, trial):
     made = upload_weights(daemon, golden("export_cnn"), name="a graph")
     assert made["state"] == "ready" and made["report"]["graph"]["producer"].startswith("pytorch"), made
     assert made["report"]["graph"]["refused"] is None and "network" not in made["report"]
-    network = daemon.get(f"/v1/weights/{made['id']}/network")
+    address = f"/v1/weights/{made['id']}/network"
+    network = daemon.get(address)
+    assert daemon.request("HEAD", address).status_code == 200
     assert [layer["kind"] for layer in network["layers"]][:3] == ["image_input", "convolution", "batch_norm"]
     report = daemon.request("POST", "/v1/networks/analyze", json={"network": network}).json()
     assert report["valid"], report["issues"]

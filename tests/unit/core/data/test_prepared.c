@@ -211,7 +211,7 @@ static void writer_refuses_nonsense(void **state)
     static const uint8_t pixel[1];
     struct nn_prepared_item item = {"a", pixel, {0}, 0, NN_PART_TRAIN};
     const char *classes[] = {"c"};
-    struct nn_prepared_draft draft = {1, 1, 1, 1, &item, classes, 1, "{}"};
+    struct nn_prepared_draft draft = {1, 1, 1, 1, &item, classes, 1, "{}", 1};
     char *path = test_path(*state, "written");
     item.label = 1;
     assert_int_equal(nn_prepared_write(path, &draft, NULL, NULL), NN_ERR_INVALID);
