@@ -1,5 +1,5 @@
 #!/bin/bash
-# Everything that CI runs, suites in two lanes; goes on after a failure. Whoever sees only the end of
+# Everything that CI runs, suite after suite; goes on after a failure. Whoever sees only the end of
 # the output sees what failed: the sum comes last, before it a line for each failure.
 # usage: all.sh   (from make test, which installs what it needs first)
 set -u
@@ -7,8 +7,7 @@ cd "$(dirname "$0")/.." || exit 2
 export WERROR=-Werror ASSAY_TEST_DATA=${ASSAY_TEST_DATA:-$PWD/../shared/data}
 logs=build/logs
 mkdir -p "$logs"
-began=$(date +%s)
-rm -f "$logs"/*.counts "$logs"/*.failures
+passed=0 failed=0 began=$(date +%s) failures=()
 
 # failures_of NAME LOG: a line for each failure that the suite's output tells, else its last words.
 failures_of() {
@@ -20,7 +19,7 @@ failures_of() {
     printf '%s\n' "$lines" | sed -E "s/^(FAILED|ERROR)[: ]+//; s/^/FAILED: $name: /" | cut -c 1-220
 }
 
-# suite NAME COMMAND...: runs it, takes the last "N passed[, N failed]" line of its output.
+# suite NAME COMMAND...: runs it, adds up the last "N passed[, N failed]" line of its output.
 suite() {
     local name=$1 log=$logs/$1.log t0 rc p f
     shift
@@ -34,49 +33,30 @@ suite() {
         [ "$f" -gt 0 ] || f=1
     fi
     [ "$rc" -ne 0 ] && [ "$f" -eq 0 ] && f=1
-    echo "$p $f" >"$logs/$name.counts"
-    {
-        printf '%-14s %5d passed %4d failed  %4ds\n' "$name" "$p" "$f" "$(($(date +%s) - t0))"
-        if [ "$f" -ne 0 ]; then
-            echo "--- $log"
-            tail -n 60 "$log"
-            failures_of "$name" "$log" >"$logs/$name.failures"
-        fi
-    } >"$logs/$name.said"
-    cat "$logs/$name.said"
+    passed=$((passed + p)) failed=$((failed + f))
+    printf '%-14s %5d passed %4d failed  %4ds\n' "$name" "$p" "$f" "$(($(date +%s) - t0))"
+    if [ "$f" -ne 0 ]; then
+        echo "--- $log"
+        tail -n 60 "$log"
+        mapfile -t -O "${#failures[@]}" failures < <(failures_of "$name" "$log")
+    fi
 }
 
-# What asks a daemon mostly waits, what compiles does not: so one lane of each, and no two suites of
-# different lanes build the same objects.
-asking() {
-    suite api make api
-    suite browser make browser
-    suite chaos-short make chaos-short
-    suite fuzz-short make fuzz-short
-}
-compiling() {
-    suite lint tests/lint/run.sh
-    suite unit make -j"$(nproc)" unit
-    suite f64 make -j"$(nproc)" MODE=f64 unit
-    suite asan make -j"$(nproc)" MODE=asan unit
-    suite api-asan make MODE=asan api-bad
-    suite tsan make -j"$(nproc)" MODE=tsan unit-server
-}
-
-if ! make -j"$(nproc)" all >"$logs/build.log" 2>&1; then
-    tail -n 60 "$logs/build.log"
-    echo "0 passed, 1 failed"
-    exit 1
-fi
-asking &
-compiling
-wait
+suite lint tests/lint/run.sh
+suite unit make -j"$(nproc)" unit
+suite f64 make -j"$(nproc)" MODE=f64 unit
+suite api make api
+suite browser make browser
+suite chaos-short make chaos-short
+suite fuzz-short make fuzz-short
+suite asan make -j"$(nproc)" MODE=asan unit
+suite api-asan make MODE=asan api-bad
+suite tsan make -j"$(nproc)" MODE=tsan unit-server
 
 echo "$(($(date +%s) - began)) seconds"
-if compgen -G "$logs/*.failures" >/dev/null; then
-    cat "$logs"/*.failures | head -n 7
-    [ "$(cat "$logs"/*.failures | wc -l)" -le 7 ] || echo "and $(($(cat "$logs"/*.failures | wc -l) - 7)) more above"
+if [ "${#failures[@]}" -gt 0 ]; then
+    printf '%s\n' "${failures[@]:0:7}"
+    [ "${#failures[@]}" -le 7 ] || echo "and $((${#failures[@]} - 7)) more above"
 fi
-read -r passed failed < <(awk '{p += $1; f += $2} END {print p + 0, f + 0}' "$logs"/*.counts)
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
