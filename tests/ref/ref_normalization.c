@@ -111,6 +111,9 @@ void ref_lrn_gradient(double *d_x, const struct nn_lrn *lrn, const nn_real *d_y,
     for (size_t r = 0; r < lrn->rows; r++) {
         for (size_t c = 0; c < lrn->channels; c++) {
             for (size_t j = 0; j < lrn->channels; j++) {
+                if (c != j && !is_near(lrn, c, j)) {
+                    continue; /* 0, and most are so */
+                }
                 d_x[r * lrn->channels + j] +=
                     (double)d_y[r * ldd_y + c] * lrn_derivative(lrn, x + r * ldx, c, j);
             }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/support/cmocka_all.h"
 
@@ -21,6 +22,15 @@ static size_t sizes_parse(const char *text, size_t *out)
     return n;
 }
 
+/* A number as the type keeps it: the texts are the shortest that give a float back. */
+static nn_real number_of(const char *text, const char *dtype, char **end)
+{
+    double number = strtod(text, end);
+    bool narrow =
+        strcmp(dtype, "F32") == 0 || strcmp(dtype, "F16") == 0 || strcmp(dtype, "BF16") == 0;
+    return narrow ? (nn_real)(float)number : (nn_real)number;
+}
+
 static void compare_tensor(const struct nn_file_tensor *tensor, const char *dtype,
                            const char *shape, const char *values)
 {
@@ -33,7 +43,7 @@ static void compare_tensor(const struct nn_file_tensor *tensor, const char *dtyp
     nn_file_tensor_read(tensor, read);
     for (size_t i = 0; i < tensor->count; i++) {
         char *end;
-        nn_real expected = (nn_real)strtod(values, &end);
+        nn_real expected = number_of(values, dtype, &end);
         assert_true(end > values && read[i] == expected);
         values = end + 1;
     }
