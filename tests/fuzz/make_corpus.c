@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the seeds of the image, archive, IDX and prepared-set targets (tables are texts):
- *   make build/release/tests/fuzz/make_corpus && build/release/tests/fuzz/make_corpus
- * Run it again when a format changes; files that a fuzzer found stand beside them and stay.
+ * Writes the seeds of the image, archive, IDX, prepared-set and recording targets (tables are
+ * texts): make build/release/tests/fuzz/make_corpus && build/release/tests/fuzz/make_corpus Run it
+ * again when a format changes; files that a fuzzer found stand beside them and stay.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +153,22 @@ static void make_sequences(void)
     test_directory_remove(directory);
 }
 
+/* The first byte is the format, as fuzz_recording.c counts them. */
+static void make_recordings(void)
+{
+    static const char WAV[] =
+        "\0RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x80\x3e\0\0\2\0\x10\0"
+        "data\4\0\0\0\1\0\xff\x7f";
+    static const char NPY[] = "\1\x93NUMPY\1\0\x3b\0{'descr': '<f4', 'fortran_order': True, "
+                              "'shape': (2, 1), }\n\0\0\x80?\0\0\0@";
+    static const char RAW[] = "\2\0\0\x80?\0\0\0@";
+    static const char TEXT[] = "\3time;left\n0.5;1e-3\n1;-2\n";
+    test_file_write(ROOT "fuzz_recording/wav", WAV, sizeof WAV - 1);
+    test_file_write(ROOT "fuzz_recording/npy", NPY, sizeof NPY - 1);
+    test_file_write(ROOT "fuzz_recording/raw", RAW, sizeof RAW - 1);
+    test_file_write(ROOT "fuzz_recording/text", TEXT, sizeof TEXT - 1);
+}
+
 int main(void)
 {
     make_images();
@@ -160,5 +176,6 @@ int main(void)
     make_idx();
     make_prepared();
     make_sequences();
+    make_recordings();
     return 0;
 }
