@@ -7,7 +7,10 @@
 
 static const struct jx_field FIELDS[] = {
     NN_ROW_NORM_EPSILON("1e-6"),
-    NN_FACTOR_FIELDS(struct nn_row_norm_options, factors, "scales", "shifts", "0"),
+    NN_FACTOR_FIELD(struct nn_row_norm_options, factors, weight_learning_rate_factor, "1",
+                    "times the learning rate, for the scales"),
+    NN_FACTOR_FIELD(struct nn_row_norm_options, factors, weight_l2_factor, "0",
+                    "times the L2 factor, for the scales"),
     JX_END,
 };
 

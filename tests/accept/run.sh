@@ -23,7 +23,7 @@ counted() { # row what command...: a suite's closing line as a JSON line
 }
 row() {
     case $1 in
-    1) tests/accept/bare_machine.sh root demo && tests/accept/bare_machine.sh root test &&
+    1 | 4.1) tests/accept/bare_machine.sh root demo && tests/accept/bare_machine.sh root test &&
         tests/accept/bare_machine.sh user demo && tests/accept/bare_machine.sh user deps-test unit api ;;
     2) make -s "$driver" && $py tests/accept/peer_simple_cnn.py "$driver" correctness ;;
     3) make -s "$driver" && $py tests/accept/peer_simple_cnn.py "$driver" speed ;;
@@ -72,8 +72,12 @@ row() {
         make -s build/release/tests/accept/onnx_driver && python3 tests/accept/onnx_files.py build/release/tests/accept/onnx_driver ;;
     5.attn) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_attention.py "build/f64/$lstm" ;;
     5.4) make -s MODE=f64 build/f64/tests/accept/solver_driver && $py tests/accept/peer_solvers.py build/f64/tests/accept/solver_driver ;;
+    3.9) counted 3.9 "readers fuzzed for an hour" make -s fuzz FUZZ_SECONDS=280 ;;
+    5.8) make -s build/release/tests/unit/core/network/test_broken build/fuzz/fuzz_network build/fuzz/fuzz_onnx &&
+        counted 5.8 "broken descriptions" tests/run.sh build/release/tests/unit/core/network/test_broken &&
+        counted 5.8 "descriptions and ONNX fuzzed" tests/fuzz/run.sh 600 build/fuzz/fuzz_network build/fuzz/fuzz_onnx ;;
     5.5) $py tests/accept/signals.py ;;
-    3.11) # needs Debian's libonnx-testdata
+    3.11 | 5.3) # needs Debian's libonnx-testdata
         make -s build/release/tests/numeric/test_onnx_{cases,functions,recurrent} && [ -d /usr/share/libonnx-testdata/data ] &&
             counted 3.11 "cases of ONNX" build/release/tests/numeric/test_onnx_cases &&
             counted 3.11 "cases of ONNX for functions, sums and products" build/release/tests/numeric/test_onnx_functions &&
