@@ -208,28 +208,41 @@ def head(args, photos, weights):
     return theirs / mine >= 3.5 and passes == 1 and first == 1
 
 
+def killed_job(daemon, spec, kills, rng):
+    """The job's id after at most so many kills of its trial, and how many there were."""
+    job, done = daemon.submit(spec), 0
+    while done < kills and daemon.get(f"/v1/jobs/{job['id']}")["state"] in ("queued", "running"):
+        time.sleep(rng.uniform(0.2, 1.5))
+        for pid in daemon.pids("trial")[:1]:
+            os.kill(pid, signal.SIGKILL)
+            done += 1
+    states = {t["state"] for t in daemon.wait_job(job["id"], timeout=3600)}
+    assert states == {"completed"}, f"{states}\n{daemon.tail()}"
+    return job["id"], done
+
+
 def bits(args, photos, weights):
-    def outcome_with(kills, **options):
+    """The first job's kills meet the pass over the frozen layers, those of the later ones training on kept
+    rows; five a job, for a trial waits longer after each failure."""
+    def outcomes_with(kills, **options):
         with Daemon(ASSAY_CORES="1", ASSAY_LEASE_SECONDS="6", **options) as daemon:
             ours = Ours(daemon, photos, weights / "squeezenet1_1.safetensors")
             spec = ours.spec("all_but_head", args.epochs, args.seeds[:1])
             spec["training"]["checkpoint_interval_seconds"] = 0.1
-            job, left, rng = daemon.submit(spec), kills, random.Random(5)
-            while left > 0 and daemon.get(f"/v1/jobs/{job['id']}")["state"] in ("queued", "running"):
-                time.sleep(rng.uniform(0.2, 1.5))
-                for pid in daemon.pids("trial")[:1]:
-                    os.kill(pid, signal.SIGKILL)
-                    left -= 1
-            states = {t["state"] for t in daemon.wait_job(job["id"], timeout=3600)}
-            assert states == {"completed"}, f"{states}\n{daemon.tail()}"
-            return outcome(daemon, job["id"]), ours.passes(), kills - left
+            found, hit, rng = [], 0, random.Random(5)
+            while not found or hit < kills:
+                job, done = killed_job(daemon, spec, min(kills - hit, 5), rng)
+                found.append(outcome(daemon, job))
+                hit += done
+            resumed = daemon.log.read_text(errors="replace").count("trial_runs") - len(found)
+            return found, ours.passes(), hit, resumed
 
-    kept, made, _ = outcome_with(0)
-    killed, _, hit = outcome_with(args.kills)
-    without, refused, _ = outcome_with(0, ASSAY_BLOB_CACHE_BYTES=str(200 << 20))
-    found = {"without": differences(kept, without), "killed": differences(kept, killed)}
-    ok = not any(found.values()) and made == 1 and refused == 1
-    print_row(row="3.8t", what="frozen prefix", kills=hit, differences=found, ok=ok)
+    (kept,), made, _, _ = outcomes_with(0)
+    killed, _, hit, resumed = outcomes_with(args.kills)
+    (without,), refused, _, _ = outcomes_with(0, ASSAY_BLOB_CACHE_BYTES=str(200 << 20))
+    found = {"without": differences(kept, without), "killed": [differences(kept, one) for one in killed]}
+    ok = not found["without"] and not any(found["killed"]) and made == 1 and refused == 1
+    print_row(row="3.8t", what="frozen prefix", values=len(kept), kills=hit, begun_again=resumed, differences=found, ok=ok)
     return ok
 
 
