@@ -49,6 +49,8 @@ UNIT_BIN   := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC)) $(REPLAY_BIN)
 SRV_BIN    := $(patsubst %.c,$(BUILD)/%,$(SRV_TEST))
 TIDY_STAMPS = $(patsubst %.c,$(BUILD)/tidy/%.ok,$(filter-out %_avx2.c %_avx512.c,$(CORE_SRC) $(SERVER_SRC)))
 PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
+# a daemon of its own for each of two workers; a module's tests stay together
+PYTEST_TWO = $(PYTEST) -n 2 --dist loadfile
 objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # Kernels are compiled per instruction set and chosen at start (core/kernels/README.md).
@@ -140,9 +142,9 @@ unit-server: $(SRV_BIN)        ## the server's unit tests alone (the ones with t
 asan tsan f64 cov:             ## unit suites under sanitizers / in double / with coverage
 	$(MAKE) MODE=$@ unit
 api: all                       ## black-box tests against a real daemon and a real PostgreSQL
-	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST) tests/api
+	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST_TWO) tests/api
 api-bad: all                   ## hostile requests only
-	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST) tests/api/test_bad_requests.py tests/api/test_http_matrix.py
+	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST_TWO) tests/api/test_bad_requests.py tests/api/test_http_matrix.py
 browser: all                   ## the page in Debian's Chromium; pictures of it in build/browser/
 	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST) tests/browser
 chaos: all                     ## kills and outages at random moments, then the invariants (long)
