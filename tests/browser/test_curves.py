@@ -100,6 +100,18 @@ def test_zoom_by_keyboard(page, many):
     page.gone(of("zoom-bar"))
 
 
+def test_a_move_is_not_undone_when_the_chart_is_drawn_anew(page, many):
+    page.go(f"#/trials/{many[1][0]['id']}?tab=curves")
+    drawn(page, 1)
+    page.script("document.querySelector('[data-test=curves]').focus()")
+    page.keys("+")
+    before = page.shown(of("zoom-bar"), "steps")
+    page.quiet()
+    page.script("""document.querySelector('[data-test=curves]').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}));
+        document.querySelector('[data-test=log-scale]').click()""")
+    page.until(lambda: page.texts(of("zoom-bar"))[0] != before, "moved to the right")
+
+
 def test_what_is_not_finite_is_a_gap_with_a_mark(page, diverged):
     page.go(f"#/trials/{diverged['id']}?tab=curves")
     drawn(page, 1)

@@ -139,15 +139,22 @@ function changingOptions(chart) {
 function settling(onRange) {
   let timer = null;
   let told = 'null';
+  const stop = () => {
+    clearTimeout(timer);
+    timer = null;
+  };
   return {
+    isWaiting: () => timer !== null,
     know(range) {
+      stop();
       told = JSON.stringify(range);
     },
     hear(range) {
-      clearTimeout(timer);
+      stop();
       const text = JSON.stringify(range);
       if (text !== told) {
         timer = setTimeout(() => {
+          timer = null;
           told = text;
           onRange?.(range);
         }, SETTLE_MS);
@@ -213,7 +220,13 @@ export function curves(series, options) {
     chart.graph = null;
   });
   box.update = (next, settings) => {
+    const isSame = JSON.stringify(settings.range) === JSON.stringify(chart.range);
     Object.assign(chart, settings, {series: next});
+    if (isSame && settler.isWaiting()) { // new points must not undo a move that was not told yet
+      const {dateWindow, ...rest} = changingOptions(chart);
+      chart.graph?.updateOptions(rest);
+      return;
+    }
     settler.know(chart.range);
     draw();
   };
