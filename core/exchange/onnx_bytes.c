@@ -121,6 +121,12 @@ void nn_onnx_real(struct nn_onnx_writer *w, const char *name, double value)
     attribute_end(w, name, NN_ONNX_FLOAT);
 }
 
+void nn_onnx_string(struct nn_onnx_writer *w, const char *name, const char *value)
+{
+    text(&w->attribute, 4, value);
+    attribute_end(w, name, NN_ONNX_STRING);
+}
+
 void nn_onnx_end(struct nn_onnx_writer *w)
 {
     nn_bytes_text(&w->nodes, 1, w->node.data, w->node.size); /* GraphProto.node */
@@ -142,6 +148,26 @@ void nn_onnx_simple(struct nn_onnx_writer *w, const char *op, const char *first,
 void nn_onnx_inner(const struct nn_onnx_layer *layer, const char *what, char out[NN_ONNX_NAME_SIZE])
 {
     (void)snprintf(out, NN_ONNX_NAME_SIZE, "%s/%s", layer->name, what);
+}
+
+void nn_onnx_step(struct nn_onnx_writer *w, const struct nn_onnx_layer *layer, const char *op,
+                  const char *first, const char *second, const char *what,
+                  char out[NN_ONNX_NAME_SIZE])
+{
+    char name[NN_ONNX_NAME_SIZE];
+    nn_onnx_inner(layer, what, name);
+    nn_onnx_simple(w, op, first, second, name);
+    (void)strcpy(out, name);
+}
+
+void nn_onnx_transpose(struct nn_onnx_writer *w, const char *from, const int64_t *order, size_t n,
+                       const char *out)
+{
+    nn_onnx_begin(w, "Transpose", out);
+    nn_onnx_in(w, from);
+    nn_onnx_out(w, out);
+    nn_onnx_ints(w, "perm", order, n);
+    nn_onnx_end(w);
 }
 
 /* ---- tensors; field numbers of TensorProto and GraphProto ---- */

@@ -16,6 +16,8 @@ struct window {
     bool extended;   /* pads hold what hangs over */
 };
 
+static const int64_t ONES[2] = {1, 1};
+
 /* One number for both sides, or two; none: fallback. */
 static void pair(const json_t *options, const char *name, const int64_t fallback[2], int64_t out[2])
 {
@@ -26,22 +28,8 @@ static void pair(const json_t *options, const char *name, const int64_t fallback
     }
 }
 
-/* [all], [height, width] or [top, bottom, left, right]; before and after on each axis. */
-static void padding(const json_t *options, int64_t before[2], int64_t after[2])
-{
-    const json_t *list = json_object_get(options, "padding");
-    size_t n = json_array_size(list);
-    for (size_t axis = 0; axis < 2; axis++) {
-        size_t first = n == 4 ? 2 * axis : n == 2 ? axis : 0;
-        size_t second = n == 4 ? first + 1 : first;
-        before[axis] = n == 0 ? 0 : json_integer_value(json_array_get(list, first));
-        after[axis] = n == 0 ? 0 : json_integer_value(json_array_get(list, second));
-    }
-}
-
 static struct window window_of(const struct nn_onnx_layer *layer, const int64_t *default_stride)
 {
-    static const int64_t ONES[2] = {1, 1};
     struct window w = {.over = false};
     int64_t before[2], after[2];
     const int64_t in[2] = {(int64_t)layer->in[0].height, (int64_t)layer->in[0].width};
@@ -49,7 +37,7 @@ static struct window window_of(const struct nn_onnx_layer *layer, const int64_t 
     pair(layer->options, "kernel", ONES, w.kernel);
     pair(layer->options, "stride", default_stride ? default_stride : w.kernel, w.stride);
     pair(layer->options, "dilation", ONES, w.dilation);
-    padding(layer->options, before, after);
+    nn_onnx_sides_option(layer, "padding", before, after);
     for (size_t axis = 0; axis < 2; axis++) {
         int64_t span = (w.kernel[axis] - 1) * w.dilation[axis] + 1;
         int64_t total = (out[axis] - 1) * w.stride[axis] + span - in[axis];
@@ -75,29 +63,73 @@ static void window_write(struct nn_onnx_writer *w, const struct window *window)
     nn_onnx_ints(w, "pads", window->pads, 4);
 }
 
-bool nn_onnx_write_convolution(struct nn_onnx_writer *w, struct nn_onnx_layer *layer)
+/* A node with its inputs and output; its attributes follow. */
+static void filters_begin(struct nn_onnx_writer *w, struct nn_onnx_layer *layer, const char *op)
 {
-    static const int64_t ONES[2] = {1, 1};
     char input[NN_ONNX_NAME_SIZE], weight[NN_ONNX_NAME_SIZE], bias[NN_ONNX_NAME_SIZE];
-    struct window window = window_of(layer, ONES);
     bool with_bias = nn_onnx_has_parameter(w, layer, "bias");
     nn_onnx_input_as(w, layer, 0, NN_ONNX_IMAGE, input);
     nn_onnx_parameter(w, layer, "weight", weight);
     if (with_bias) {
         nn_onnx_parameter(w, layer, "bias", bias);
     }
-    nn_onnx_begin(w, "Conv", layer->out.name);
+    nn_onnx_begin(w, op, layer->out.name);
     nn_onnx_in(w, input);
     nn_onnx_in(w, weight);
     if (with_bias) {
         nn_onnx_in(w, bias);
     }
     nn_onnx_out(w, layer->out.name);
+    layer->out.rank = NN_ONNX_IMAGE;
+}
+
+bool nn_onnx_write_convolution(struct nn_onnx_writer *w, struct nn_onnx_layer *layer)
+{
+    struct window window = window_of(layer, ONES);
+    filters_begin(w, layer, "Conv");
     window_write(w, &window);
     nn_onnx_ints(w, "dilations", window.dilation, 2);
-    nn_onnx_int(w, "group", json_integer_value(json_object_get(layer->options, "groups")));
+    nn_onnx_int(w, "group", nn_onnx_int_option(layer, "groups"));
     nn_onnx_end(w);
-    layer->out.rank = NN_ONNX_IMAGE;
+    return true;
+}
+
+/* Pixels that are cut off and pixels that are added behind them cancel out. */
+static bool output_padding_fits(const struct window *window, int64_t after[2], int64_t more[2])
+{
+    bool fits = true;
+    for (size_t axis = 0; axis < 2; axis++) {
+        int64_t both = more[axis] < after[axis] ? more[axis] : after[axis];
+        if (more[axis] >= window->stride[axis]) { /* below a dilation; onnxruntime refuses it */
+            more[axis] -= both;
+            after[axis] -= both;
+        }
+        fits = fits && more[axis] < window->stride[axis];
+    }
+    return fits;
+}
+
+bool nn_onnx_write_transposed_convolution(struct nn_onnx_writer *w, struct nn_onnx_layer *layer)
+{
+    int64_t before[2], after[2], more[2];
+    struct window window;
+    nn_onnx_sides_option(layer, "padding", before, after);
+    pair(layer->options, "kernel", ONES, window.kernel);
+    pair(layer->options, "stride", ONES, window.stride);
+    pair(layer->options, "dilation", ONES, window.dilation);
+    pair(layer->options, "output_padding", (const int64_t[2]){0, 0}, more);
+    if (!output_padding_fits(&window, after, more)) {
+        (void)strcpy(w->lack, "an output padding of a stride or more");
+        return false;
+    }
+    memcpy(window.pads, before, sizeof before);
+    memcpy(window.pads + 2, after, sizeof after);
+    filters_begin(w, layer, "ConvTranspose");
+    window_write(w, &window);
+    nn_onnx_ints(w, "dilations", window.dilation, 2);
+    nn_onnx_ints(w, "output_padding", more, 2);
+    nn_onnx_int(w, "group", nn_onnx_int_option(layer, "groups"));
+    nn_onnx_end(w);
     return true;
 }
 
@@ -110,7 +142,7 @@ static bool pool(struct nn_onnx_writer *w, struct nn_onnx_layer *layer, const ch
     bool ceil_mode = window.extended && (window.over || counted);
     if (ceil_mode) {
         int64_t before[2], after[2];
-        padding(layer->options, before, after);
+        nn_onnx_sides_option(layer, "padding", before, after);
         memcpy(window.pads + 2, after, sizeof after);
     }
     nn_onnx_input_as(w, layer, 0, NN_ONNX_IMAGE, input);

@@ -70,6 +70,7 @@ void nn_onnx_out(struct nn_onnx_writer *w, const char *value);
 void nn_onnx_int(struct nn_onnx_writer *w, const char *name, int64_t value);
 void nn_onnx_ints(struct nn_onnx_writer *w, const char *name, const int64_t *values, size_t n);
 void nn_onnx_real(struct nn_onnx_writer *w, const char *name, double value);
+void nn_onnx_string(struct nn_onnx_writer *w, const char *name, const char *value);
 void nn_onnx_end(struct nn_onnx_writer *w);
 
 /* A node of up to two inputs (NULL: none) and one output, without attributes. */
@@ -78,6 +79,13 @@ void nn_onnx_simple(struct nn_onnx_writer *w, const char *op, const char *first,
 /* "<layer>/<what>", for a value between two nodes of a layer. */
 void nn_onnx_inner(const struct nn_onnx_layer *layer, const char *what,
                    char out[NN_ONNX_NAME_SIZE]);
+/* nn_onnx_simple to such a value, whose name goes into out, which may be an input's. */
+void nn_onnx_step(struct nn_onnx_writer *w, const struct nn_onnx_layer *layer, const char *op,
+                  const char *first, const char *second, const char *what,
+                  char out[NN_ONNX_NAME_SIZE]);
+/* Axes in another order. */
+void nn_onnx_transpose(struct nn_onnx_writer *w, const char *from, const int64_t *order, size_t n,
+                       const char *out);
 
 /* ---- tensors ---- */
 
@@ -97,9 +105,18 @@ const float *nn_onnx_values(struct nn_onnx_writer *w, const struct nn_onnx_layer
 
 /* ---- operators ---- */
 
+double nn_onnx_real_option(const struct nn_onnx_layer *layer, const char *name);
+int64_t nn_onnx_int_option(const struct nn_onnx_layer *layer, const char *name);
+/* An option of sides, which is [all], [height, width] or [top, bottom, left, right], as what is
+ * before and after on each axis; without it 0. */
+void nn_onnx_sides_option(const struct nn_onnx_layer *layer, const char *name, int64_t before[2],
+                          int64_t after[2]);
+
 /* The i-th input as an image or a row, through an Unsqueeze or Flatten where it is the other. */
 void nn_onnx_input_as(struct nn_onnx_writer *w, const struct nn_onnx_layer *layer, size_t i,
                       enum nn_onnx_rank rank, char out[NN_ONNX_NAME_SIZE]);
+/* All inputs alike: images where one is an image. */
+enum nn_onnx_rank nn_onnx_common_rank(const struct nn_onnx_layer *layer);
 
 /* One row a kind of layer. write: false when what the layer asks for has no operator; `lack` may
  * say what. */
@@ -109,9 +126,41 @@ struct nn_onnx_kind {
 };
 extern const struct nn_onnx_kind nn_onnx_kinds[]; /* ended by kind NULL */
 
+/* onnx_functions.c */
+bool nn_onnx_write_absolute(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_clipped_relu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_dropout(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_elu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_gelu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_leaky_relu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_relu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_sigmoid(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_silu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_soft_threshold(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_softmax(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_tanh(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+
+/* onnx_norms.c */
+bool nn_onnx_write_batch_norm(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_group_norm(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_layer_norm(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_local_response_norm(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_rms_norm(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+
+/* onnx_windows.c */
 bool nn_onnx_write_convolution(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_transposed_convolution(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 bool nn_onnx_write_max_pool(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 bool nn_onnx_write_average_pool(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 bool nn_onnx_write_adaptive_pool(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+
+/* onnx_frames.c */
+bool nn_onnx_write_channel_padding(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_cropping(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_spatial_padding(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+
+/* onnx_recurrent.c */
+bool nn_onnx_write_gru(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_lstm(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 
 #endif

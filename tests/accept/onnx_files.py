@@ -49,7 +49,36 @@ EVERYTHING = {"layers": [
                     ["lrn", "soft"], ["soft", "clip"], ["clip", "average"], ["average", "pad"], ["pad", "max"], ["max", "mean"],
                     ["mean", "tanh"], ["tanh", "sigmoid"], ["max", "times"], ["sigmoid", "times"], ["times", "abs"],
                     ["abs", "drop"], ["drop", "flat"], ["flat", "bn"], ["bn", "fc"], ["fc", "softmax"]]}
-SEQUENCES = [("lstm_regression", {}), ("lstm_classification", {})]
+
+
+def chain(*layers):
+    """A network of layers one behind another: (kind, options), named by kind and number."""
+    named = [{"name": "%s_%d" % (kind, i), "kind": kind, **options} for i, (kind, options) in enumerate(layers)]
+    names = [layer["name"] for layer in named]
+    return {"layers": named, "connections": [list(pair) for pair in zip(names, names[1:])]}
+
+
+LARGER = chain(
+    ("image_input", {}), ("spatial_padding", {"size": [1, 2, 3, 0], "value": 0.25}),
+    ("convolution", {"filters": 6, "kernel": 3, "stride": 2}), ("layer_norm", {}), ("gelu", {}),
+    ("transposed_convolution", {"filters": 8, "kernel": [3, 2], "stride": [2, 3], "padding": [1, 0, 0, 1],
+                                "output_padding": [1, 2], "groups": 2}), ("group_norm", {"groups": 4, "epsilon": 1e-3}),
+    ("spatial_padding", {"size": 2, "mode": "reflect"}), ("cropping", {"size": [1, 0, 2, 3]}),
+    ("transposed_convolution", {"filters": 4, "kernel": 3, "padding": 1, "dilation": 2, "output_padding": 1, "bias": False}), ("rms_norm", {}),
+    ("spatial_padding", {"size": [0, 1, 2, 0], "mode": "replicate"}),
+    ("transposed_convolution", {"filters": 4, "kernel": 3, "stride": 2, "padding": 1, "groups": 4}),
+    ("cropping", {"size": [2, 1]}), ("convolution", {"filters": 5, "kernel": 3, "stride": 3}), ("flatten", {}), ("layer_norm", {}),
+    ("rms_norm", {}), ("fully_connected", {"outputs": 12}), ("group_norm", {"groups": 3}), ("fully_connected", {}),
+    ("softmax", {}))
+STEPPED = chain(
+    ("sequence_input", {}), ("gru", {"units": 6}), ("layer_norm", {}), ("lstm", {"units": 5, "direction": "bidirectional"}),
+    ("group_norm", {"groups": 5}), ("gru", {"units": 4, "direction": "bidirectional", "bias": False}), ("rms_norm", {}),
+    ("fully_connected", {"outputs": 7}), ("lstm", {"units": 3, "direction": "bidirectional", "output": "last"}),
+    ("layer_norm", {}), ("fully_connected", {}))
+SEQUENCES = [("lstm_regression", {}), ("lstm_classification", {}), ("norms and both directions", STEPPED)] + [
+    ("%s %s %s" % (kind, direction, output),
+     chain(("sequence_input", {}), (kind, {"units": 8, "direction": direction, "output": output}), ("fully_connected", {})))
+    for kind in ("lstm", "gru") for direction in ("forward", "bidirectional") for output in ("sequence", "last")]
 
 TORCH = """
 import torch, sys, collections, hashlib
@@ -160,13 +189,15 @@ BATCH, STEPS = 2, 17
 def outputs(driver, folder):
     """Networks of ours."""
     fine = True
-    for name, parameters, sizes, classes in IMAGES + [("all kinds", None, (13, 11, 3), 5)]:
-        spec = EVERYTHING if parameters is None else {"name": name, **parameters}
+    for name, parameters, sizes, classes in IMAGES + [("all kinds", EVERYTHING, (13, 11, 3), 5),
+                                                      ("larger images and norms", LARGER, (13, 11, 3), 5)]:
+        spec = parameters if "layers" in parameters else {"name": name, **parameters}
         subprocess.run([driver, "write", json.dumps(spec), *map(str, sizes), str(classes), str(BATCH), "7", folder], check=True)
         fine &= compare(name, folder)
     for name, parameters in SEQUENCES:
         classes = "4" if name == "lstm_classification" else "0"
-        subprocess.run([driver, "sequences", json.dumps({"name": name, **parameters}), str(STEPS), "9", classes, str(BATCH), "7",
+        spec = parameters if "layers" in parameters else {"name": name, **parameters}
+        subprocess.run([driver, "sequences", json.dumps(spec), str(STEPS), "9", classes, str(BATCH), "7",
                         folder], check=True)
         fine &= compare(name, folder)
     return fine
