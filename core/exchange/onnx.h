@@ -38,8 +38,8 @@ NN_MUST_CHECK enum nn_status nn_onnx_write(const struct nn_description *descript
  * weights counts the classes of whatever data it is put to.
  *
  * The tensors are those that the description's network wants, under its names and in PyTorch's
- * order of axes: turned round where the graph multiplies the other way, an LSTM's gates reordered
- * and its two biases added. model: borrowed as long as the tensors are used.
+ * order of axes: turned round where the graph multiplies the other way, gates reordered and
+ * the two biases of an LSTM added. model: borrowed as long as the tensors are used.
  *
  * ERR_NOT_SUPPORTED: operators that the core lacks, or uses of them, all named; or a graph that is
  * no network of ours. */

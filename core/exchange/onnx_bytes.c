@@ -230,6 +230,17 @@ void nn_onnx_scalar(struct nn_onnx_writer *w, const char *name, float value)
     nn_onnx_floats(w, name, NULL, 0, kept);
 }
 
+void nn_onnx_index(struct nn_onnx_writer *w, const char *name, int64_t value)
+{
+    int64_t *kept = nn_arena_alloc(w->arena, 1, sizeof *kept);
+    if (!kept) {
+        w->failed = true;
+        return;
+    }
+    *kept = value;
+    tensor(w, name, 7, NULL, 0, kept, sizeof *kept);
+}
+
 void nn_onnx_axes(struct nn_onnx_writer *w, const char *name, const int64_t *values, size_t n)
 {
     int64_t *kept = nn_arena_alloc(w->arena, n, sizeof *kept);
@@ -239,68 +250,4 @@ void nn_onnx_axes(struct nn_onnx_writer *w, const char *name, const int64_t *val
     }
     memcpy(kept, values, n * sizeof *kept);
     tensor(w, name, 7, &n, 1, kept, n * sizeof *kept);
-}
-
-/* ---- parameters of the network ---- */
-
-static int by_name(const void *a, const void *b)
-{
-    const struct nn_file_tensor *x = a;
-    const struct nn_file_tensor *y = b;
-    return strcmp(x->name, y->name);
-}
-
-static const struct nn_file_tensor *find(const struct nn_onnx_writer *w,
-                                         const struct nn_onnx_layer *layer, const char *suffix)
-{
-    char name[NN_ONNX_NAME_SIZE];
-    (void)snprintf(name, sizeof name, "%s.%s", layer->name, suffix);
-    const struct nn_file_tensor key = {.name = name};
-    return w->n_tensors == 0 ? NULL
-                             : bsearch(&key, w->tensors, w->n_tensors, sizeof *w->tensors, by_name);
-}
-
-bool nn_onnx_has_parameter(const struct nn_onnx_writer *w, const struct nn_onnx_layer *layer,
-                           const char *suffix)
-{
-    return find(w, layer, suffix) != NULL;
-}
-
-/* Single precision is taken as it stands; anything else is converted. */
-static const float *floats_of(struct nn_onnx_writer *w, const struct nn_file_tensor *from)
-{
-    if (from->dtype == NN_FILE_F32) {
-        return from->data;
-    }
-    nn_real *values = nn_arena_alloc(w->arena, from->count + 1, sizeof *values);
-    float *out = nn_arena_alloc(w->arena, from->count + 1, sizeof *out);
-    if (!values || !out) {
-        return NULL;
-    }
-    nn_file_tensor_read(from, values);
-    for (size_t i = 0; i < from->count; i++) {
-        out[i] = (float)values[i];
-    }
-    return out;
-}
-
-const float *nn_onnx_values(struct nn_onnx_writer *w, const struct nn_onnx_layer *layer,
-                            const char *suffix, size_t count)
-{
-    const struct nn_file_tensor *from = find(w, layer, suffix);
-    const float *values = from && from->count == count ? floats_of(w, from) : NULL;
-    w->failed = w->failed || !values;
-    return values;
-}
-
-void nn_onnx_parameter(struct nn_onnx_writer *w, const struct nn_onnx_layer *layer,
-                       const char *suffix, char out[NN_ONNX_NAME_SIZE])
-{
-    const struct nn_file_tensor *from = find(w, layer, suffix);
-    (void)snprintf(out, NN_ONNX_NAME_SIZE, "%s.%s", layer->name, suffix);
-    if (!from) {
-        w->failed = true;
-        return;
-    }
-    nn_onnx_floats(w, out, from->shape, from->rank, floats_of(w, from));
 }

@@ -88,6 +88,32 @@ static bool write_channel_mean(struct nn_onnx_writer *w, struct nn_onnx_layer *l
     return layer->in[0].rank != NN_ONNX_SEQUENCE;
 }
 
+/* Of sequences of one length the last step is the last one for all. */
+static bool write_sequence_pool(struct nn_onnx_writer *w, struct nn_onnx_layer *layer)
+{
+    static const int64_t STEPS = 0;
+    const char *method = json_string_value(json_object_get(layer->options, "method"));
+    char index[NN_ONNX_NAME_SIZE];
+    bool last = strcmp(method, "last") == 0;
+    nn_onnx_inner(layer, "index", index);
+    if (last) {
+        nn_onnx_index(w, index, -1);
+    }
+    nn_onnx_begin(w, last ? "Gather" : "ReduceMean", layer->out.name);
+    nn_onnx_in(w, layer->in[0].name);
+    if (last) {
+        nn_onnx_in(w, index);
+        nn_onnx_int(w, "axis", STEPS);
+    } else {
+        nn_onnx_ints(w, "axes", &STEPS, 1);
+        nn_onnx_int(w, "keepdims", 0);
+    }
+    nn_onnx_out(w, layer->out.name);
+    nn_onnx_end(w);
+    layer->out.rank = NN_ONNX_ROWS;
+    return true;
+}
+
 static bool write_flatten(struct nn_onnx_writer *w, struct nn_onnx_layer *layer)
 {
     nn_onnx_simple(w, "Flatten", layer->in[0].name, NULL, layer->out.name);
@@ -214,6 +240,7 @@ const struct nn_onnx_kind nn_onnx_kinds[] = {
     {"multiplication", write_multiplication},
     {"relu", nn_onnx_write_relu},
     {"rms_norm", nn_onnx_write_rms_norm},
+    {"sequence_pool", write_sequence_pool},
     {"sigmoid", nn_onnx_write_sigmoid},
     {"silu", nn_onnx_write_silu},
     {"soft_threshold", nn_onnx_write_soft_threshold},

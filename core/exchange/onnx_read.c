@@ -21,13 +21,27 @@ struct nn_onnx_import {
 
 /* ---- nodes ---- */
 
-static const struct nn_onnx_operator *operator_find(const struct nn_onnx_node *node)
+/* The rows of its operator one after the other. */
+static bool read_by_rows(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
+{
+    for (const struct nn_onnx_operator *row = nn_onnx_operators; row->op; row++) {
+        if (node->domain[0] == '\0' && strcmp(row->op, node->op) == 0) {
+            r->why = NULL;
+            if (row->read(r, node)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool has_row(const struct nn_onnx_node *node)
 {
     const struct nn_onnx_operator *row = nn_onnx_operators;
     while (row->op && (node->domain[0] != '\0' || strcmp(row->op, node->op) != 0)) {
         row++;
     }
-    return row->op ? row : NULL;
+    return row->op != NULL;
 }
 
 /* All that cannot be read, each operator once. */
@@ -64,19 +78,19 @@ static bool is_finite(const struct nn_onnx_node *node)
 static void read_node(struct nn_onnx_reader *r, const struct nn_onnx_node *node,
                       struct lacking *lacking)
 {
-    const struct nn_onnx_operator *row = operator_find(node);
+    bool known = has_row(node);
     r->why = NULL;
-    for (size_t i = 0; row && i < node->n_inputs; i++) {
+    for (size_t i = 0; known && i < node->n_inputs; i++) {
         if (node->inputs[i][0] != '\0' && !nn_onnx_input(r, node, i)) {
             lack_add(lacking, node, "a value that nothing before it gives");
-            row = NULL;
+            known = false;
             r->why = "";
         }
     }
-    if (row && !is_finite(node)) {
+    if (known && !is_finite(node)) {
         lack_add(lacking, node, "a number that is not finite");
         r->why = "";
-    } else if (row && row->read(r, node)) {
+    } else if (known && read_by_rows(r, node)) {
         return;
     }
     if (!r->why || r->why[0] != '\0') {
@@ -171,6 +185,7 @@ enum nn_status nn_onnx_import_create(const struct nn_onnx_model *model, struct n
     import->tensors = r.tensors;
     import->n_tensors = r.n_tensors;
     free(r.known);
+    free(r.rows);
     json_decref(r.layers);
     json_decref(r.connections);
     if (status != NN_OK) {

@@ -68,6 +68,9 @@ enum nn_status nn_onnx_read_input(struct nn_onnx_reader *r, struct nn_error *err
     }
     set_normalisation(model, layer);
     json_decref(layer);
+    if (input->rank == 2) {
+        nn_onnx_mark_row(r, 0);
+    }
     nn_onnx_know(r, &(struct nn_onnx_known){.name = input->name, .meaning = NN_ONNX_LAYER});
     return NN_OK;
 }
@@ -139,6 +142,9 @@ static void end_in_classes(struct nn_onnx_reader *r, size_t output)
         if (strcmp(kind, "fully_connected") == 0 || strcmp(kind, "convolution") == 0) {
             (void)json_object_del(layer, kind[0] == 'f' ? "outputs" : "filters");
             return;
+        }
+        if (strcmp(kind, "transposed_convolution") == 0) {
+            return; /* it says itself how many filters it has */
         }
         connection(r, k, &from, &to);
         head = to == head ? from : head;

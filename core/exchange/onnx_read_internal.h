@@ -13,12 +13,37 @@ enum nn_onnx_meaning {
     NN_ONNX_LAYER,    /* what a layer gives */
     NN_ONNX_CONSTANT, /* a tensor */
     NN_ONNX_SIZES,    /* sizes of a value, or made of such */
-    NN_ONNX_STATES,   /* what an LSTM gives, before the axis of its directions is squeezed away */
+    /* what a recurrent layer gives, with the axis of its directions; that axis beside the units;
+     * the last state of the one direction `number` */
+    NN_ONNX_STATES,
+    NN_ONNX_STATES_TURNED,
+    NN_ONNX_STATE,
+    NN_ONNX_CHANNELS_LAST, /* what a layer gives, as [N, H, W, C] */
     /* steps of x * (1 + erf(x / sqrt 2)) / 2, where x is what the layer gives */
     NN_ONNX_GELU_SCALED,
     NN_ONNX_GELU_ERF,
     NN_ONNX_GELU_SUM,
-    NN_ONNX_GELU_PRODUCT
+    NN_ONNX_GELU_PRODUCT,
+    /* steps of (x - mean) / sqrt(variance + epsilon) * weight + bias, and the same without mean */
+    NN_ONNX_NORM_MEAN,
+    NN_ONNX_NORM_CENTRED,
+    NN_ONNX_NORM_SQUARE,
+    NN_ONNX_NORM_VARIANCE,
+    NN_ONNX_NORM_ABOVE_ZERO,
+    NN_ONNX_NORM_ROOT,
+    NN_ONNX_NORM_FACTOR, /* 1 / root */
+    NN_ONNX_NORM_RATIO,
+    NN_ONNX_NORM_SCALED, /* its layer is there; the bias is not */
+    NN_ONNX_NORM_GROUPS, /* channels as [N, groups, the rest] */
+    NN_ONNX_NORM_GROUPS_DONE
+};
+
+/* Of the steps of a norm. */
+struct nn_onnx_norm {
+    const char *kind;
+    double epsilon;
+    size_t groups;
+    bool channels_last; /* of an image that was turned so */
 };
 
 struct nn_onnx_known {
@@ -26,9 +51,11 @@ struct nn_onnx_known {
     enum nn_onnx_meaning meaning;
     size_t layer; /* index */
     const struct nn_file_tensor *tensor;
+    size_t number;
+    struct nn_onnx_norm norm;
 };
 
-enum { NN_ONNX_READ_NODES = 4096, NN_ONNX_READ_INPUTS = 64 };
+enum { NN_ONNX_READ_NODES = 4096, NN_ONNX_LAYER_NAME_MAX = 63 };
 
 struct nn_onnx_reader {
     const struct nn_onnx_model *model;
@@ -39,6 +66,8 @@ struct nn_onnx_reader {
     json_t *connections; /* [from, to] */
     struct nn_file_tensor *tensors;
     size_t n_tensors, room_tensors;
+    bool *rows; /* of layers: nn_onnx_is_row */
+    size_t room_rows;
     bool sequences;
     enum nn_status status; /* NN_ERR_MEMORY once something had no room */
     const char *why;       /* the node cannot be read: what of it lacks; NULL: its operator */
@@ -51,6 +80,10 @@ void nn_onnx_know(struct nn_onnx_reader *r, const struct nn_onnx_known *value);
 const struct nn_onnx_known *nn_onnx_find_known(const struct nn_onnx_reader *r, const char *name);
 const char *nn_onnx_layer_name(const struct nn_onnx_reader *r, size_t layer);
 bool nn_onnx_name_taken(const struct nn_onnx_reader *r, const char *name);
+/* Numbered in the order of the graph where nothing tells; the match of weights reads such names. */
+void nn_onnx_choose_name(const struct nn_onnx_reader *r, const struct nn_onnx_node *node,
+                         const char *kind, const struct nn_file_tensor *weight,
+                         char out[NN_ONNX_LAYER_NAME_MAX + 1]);
 /* false: no memory. */
 bool nn_onnx_connect(struct nn_onnx_reader *r, size_t from, const char *to);
 /* The graph's input as the first layer. */
@@ -75,6 +108,14 @@ const struct nn_file_tensor *nn_onnx_tensor_in(const struct nn_onnx_reader *r,
 NN_MUST_CHECK bool nn_onnx_add_layer(struct nn_onnx_reader *r, const struct nn_onnx_node *node,
                                      const char *kind, json_t *options_take, size_t n,
                                      const struct nn_file_tensor *weight, size_t *out_layer);
+/* The same behind one layer, whatever the node's inputs are. */
+NN_MUST_CHECK bool nn_onnx_add_layer_behind(struct nn_onnx_reader *r,
+                                            const struct nn_onnx_node *node, const char *kind,
+                                            json_t *options_take, size_t before,
+                                            const struct nn_file_tensor *weight, size_t *out_layer);
+/* Whether a layer gives [N, C]: what has no pixels and no steps any more. */
+bool nn_onnx_is_row(const struct nn_onnx_reader *r, size_t layer);
+void nn_onnx_mark_row(struct nn_onnx_reader *r, size_t layer);
 /* Another meaning for the node's i-th output. */
 void nn_onnx_mean(struct nn_onnx_reader *r, const struct nn_onnx_node *node, size_t i,
                   enum nn_onnx_meaning meaning, size_t layer, const struct nn_file_tensor *tensor);
@@ -91,9 +132,21 @@ void nn_onnx_add_floats(struct nn_onnx_reader *r, size_t layer, const char *suff
 float *nn_onnx_floats_of(struct nn_onnx_reader *r, const struct nn_file_tensor *tensor);
 /* Its only number. */
 bool nn_onnx_number(struct nn_onnx_reader *r, const struct nn_file_tensor *tensor, double *out);
+/* A tensor of the arena; name and values are borrowed. NULL: no memory. */
+const struct nn_file_tensor *nn_onnx_made(struct nn_onnx_reader *r, const char *name,
+                                          const size_t *shape, size_t rank, const float *values);
 /* Axes of two turned round, as a tensor of the arena. */
 const struct nn_file_tensor *nn_onnx_turned(struct nn_onnx_reader *r,
                                             const struct nn_file_tensor *tensor);
+/* The numbers of a constant input, when there are n of them; otherwise NULL. */
+const float *nn_onnx_numbers_in(struct nn_onnx_reader *r, const struct nn_onnx_node *node, size_t i,
+                                size_t n);
+/* Whether an attribute says these numbers. */
+bool nn_onnx_ints_are(const struct nn_onnx_node *node, const char *name, const int64_t *values,
+                      size_t n);
+/* The n-th of the axes that a node reduces, as it says it; -9: fewer. */
+int64_t nn_onnx_reduced_axis(struct nn_onnx_reader *r, const struct nn_onnx_node *node, size_t n,
+                             size_t *out_count);
 /* A whole-number attribute, or what stands in its place. */
 int64_t nn_onnx_int_of(const struct nn_onnx_node *node, const char *name, int64_t fallback);
 double nn_onnx_real_of(const struct nn_onnx_node *node, const char *name, double fallback);
@@ -102,23 +155,102 @@ size_t nn_onnx_uses(const struct nn_onnx_reader *r, const char *value);
 /* false with r->why: always, for `return nn_onnx_lacks(r, "...")`. */
 bool nn_onnx_lacks(struct nn_onnx_reader *r, const char *why);
 
+/* ---- norms within a sample ---- */
+
+/* What such a norm may stand behind: a layer's output, or an image with its channels last. */
+const struct nn_onnx_known *nn_onnx_norm_source(const struct nn_onnx_reader *r,
+                                                const struct nn_onnx_node *node, size_t i);
+/* Whether an axis is that of the source's channels, and the last one. */
+bool nn_onnx_is_last_channels(const struct nn_onnx_reader *r, const struct nn_onnx_known *value,
+                              int64_t axis);
+/* The node gives what the layer does, as the norm's source was. */
+void nn_onnx_mean_normed(struct nn_onnx_reader *r, const struct nn_onnx_node *node,
+                         bool channels_last, size_t layer);
+
 /* ---- the table ---- */
 
-/* One row an operator. read: false when it cannot be read as it is used here. */
+/* One row a use of an operator. read: false when it cannot be read as it is used here; then the
+ * next row of that operator is asked, and the last one says why. */
 struct nn_onnx_operator {
     const char *op;
     bool (*read)(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
 };
 extern const struct nn_onnx_operator nn_onnx_operators[]; /* ended by op NULL */
 
-bool nn_onnx_read_conv(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_max_pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_average_pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+/* onnx_read_functions.c */
+bool nn_onnx_read_relu(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_tanh(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_sigmoid(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_absolute(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_leaky_relu(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_elu(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_clip(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_dropout(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_softmax(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_gelu(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_lrn(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_div(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_erf(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_mul(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+
+/* onnx_read_constants.c */
+bool nn_onnx_read_constant(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_shape(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_sizes(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_expand(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_constant_of_shape(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_constant_concat(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_constant_reshape(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_constant_slice(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_constant_cast(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_constant_transpose(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_constant_unsqueeze(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+
+/* onnx_read_weights.c */
 bool nn_onnx_read_gemm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
 bool nn_onnx_read_mat_mul(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_batch_norm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_lstm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_squeeze(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
 bool nn_onnx_read_add(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+
+/* onnx_read_windows.c */
+bool nn_onnx_read_conv(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_conv_transpose(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_max_pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_average_pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+
+/* onnx_read_norms.c */
+bool nn_onnx_read_batch_norm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_layer_norm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_group_norm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_instance_norm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+
+/* onnx_read_norm_steps.c */
+bool nn_onnx_read_norm_mean(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_norm_centred(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_norm_square(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_norm_epsilon(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_norm_root(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_norm_factor(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_norm_ratio(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_norm_groups(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_norm_of_groups(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_norm_ungroup(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_norm_scale(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_norm_shift(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+
+/* onnx_read_frames.c */
+bool nn_onnx_read_pad(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_slice(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+
+/* onnx_read_recurrent.c */
+bool nn_onnx_read_lstm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_gru(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_squeeze(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_states_turned(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_states_joined(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_states_flat(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_state(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_states_concat(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_last_step(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_mean_step(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
 
 #endif

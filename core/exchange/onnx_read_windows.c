@@ -54,14 +54,15 @@ static json_t *window(struct nn_onnx_reader *r, const struct nn_onnx_node *node,
     return options;
 }
 
-bool nn_onnx_read_conv(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
+/* The weight's sides, dilation and groups as options; NULL: what it cannot be. */
+static json_t *filter_options(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
     const struct nn_file_tensor *weight = nn_onnx_tensor_in(r, node, 1);
     const struct nn_file_tensor *bias = nn_onnx_tensor_in(r, node, 2);
-    size_t layer;
     if (!weight || weight->rank != 4 || (node->n_inputs > 2 && !bias) ||
         text_is(node, "auto_pad", "SAME_LOWER")) {
-        return nn_onnx_lacks(r, "other than two-dimensional with constant weights");
+        (void)nn_onnx_lacks(r, "other than two-dimensional with constant weights");
+        return NULL;
     }
     json_t *options = window(
         r, node, json_pack("[I, I]", (json_int_t)weight->shape[2], (json_int_t)weight->shape[3]));
@@ -69,14 +70,23 @@ bool nn_onnx_read_conv(struct nn_onnx_reader *r, const struct nn_onnx_node *node
     if (!options || !dilation) {
         json_decref(options);
         json_decref(dilation);
-        return false;
+        return NULL;
     }
     (void)json_object_set_new(options, "dilation", dilation);
-    (void)json_object_set_new(options, "filters", json_integer((json_int_t)weight->shape[0]));
     (void)json_object_set_new(options, "groups",
                               json_integer((json_int_t)nn_onnx_int_of(node, "group", 1)));
     (void)json_object_set_new(options, "bias", json_boolean(bias != NULL));
-    if (!nn_onnx_add_layer(r, node, "convolution", options, 1, weight, &layer)) {
+    return options;
+}
+
+static bool add_filters(struct nn_onnx_reader *r, const struct nn_onnx_node *node, const char *kind,
+                        json_t *options_take, size_t filters)
+{
+    const struct nn_file_tensor *weight = nn_onnx_tensor_in(r, node, 1);
+    const struct nn_file_tensor *bias = nn_onnx_tensor_in(r, node, 2);
+    size_t layer;
+    (void)json_object_set_new(options_take, "filters", json_integer((json_int_t)filters));
+    if (!nn_onnx_add_layer(r, node, kind, options_take, 1, weight, &layer)) {
         return false;
     }
     nn_onnx_add_tensor(r, layer, "weight", weight);
@@ -84,6 +94,33 @@ bool nn_onnx_read_conv(struct nn_onnx_reader *r, const struct nn_onnx_node *node
         nn_onnx_add_tensor(r, layer, "bias", bias);
     }
     return true;
+}
+
+bool nn_onnx_read_conv(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
+{
+    json_t *options = filter_options(r, node);
+    return options &&
+           add_filters(r, node, "convolution", options, nn_onnx_tensor_in(r, node, 1)->shape[0]);
+}
+
+/* Its weight is [channels, filters / groups, KH, KW]. */
+bool nn_onnx_read_conv_transpose(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
+{
+    int64_t groups = nn_onnx_int_of(node, "group", 1);
+    const struct nn_onnx_attribute *way = nn_onnx_attribute(node, "auto_pad", NN_ONNX_STRING);
+    if (nn_onnx_attribute(node, "output_shape", NN_ONNX_INTS) || groups < 1 || groups > 1048576 ||
+        (way && strcmp(way->text, "NOTSET") != 0 && strcmp(way->text, "VALID") != 0)) {
+        return nn_onnx_lacks(r, "padding other than in numbers");
+    }
+    json_t *options = filter_options(r, node);
+    json_t *more = options ? numbers(node, "output_padding", 2, NULL, 0) : NULL;
+    if (!more) {
+        json_decref(options);
+        return nn_onnx_lacks(r, "other than two-dimensional with constant weights");
+    }
+    (void)json_object_set_new(options, "output_padding", more);
+    return add_filters(r, node, "transposed_convolution", options,
+                       nn_onnx_tensor_in(r, node, 1)->shape[1] * (size_t)groups);
 }
 
 static bool pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node, const char *kind)

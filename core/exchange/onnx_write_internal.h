@@ -98,6 +98,8 @@ bool nn_onnx_has_parameter(const struct nn_onnx_writer *w, const struct nn_onnx_
 void nn_onnx_floats(struct nn_onnx_writer *w, const char *name, const size_t *shape, size_t rank,
                     const float *values);
 void nn_onnx_scalar(struct nn_onnx_writer *w, const char *name, float value);
+/* Whole numbers: one without axes, and a list. */
+void nn_onnx_index(struct nn_onnx_writer *w, const char *name, int64_t value);
 void nn_onnx_axes(struct nn_onnx_writer *w, const char *name, const int64_t *values, size_t n);
 /* The parameter's numbers as single precision; NULL after a failure. */
 const float *nn_onnx_values(struct nn_onnx_writer *w, const struct nn_onnx_layer *layer,

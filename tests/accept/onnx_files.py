@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: MIT
 """Weight files of the peers, and ONNX files of ours in onnxruntime.
 
-usage: onnx_files.py DRIVER      (build/release/tests/accept/onnx_driver; needs the packages onnx,
-                                 onnxruntime and safetensors, and Debian's python3-torch)
+usage: onnx_files.py FOLDER      (that has onnx_driver and onnx_read_driver: build/release/tests/accept;
+                                 needs the packages onnx, onnxruntime and safetensors, and Debian's
+                                 python3-torch)
 
 Prints a JSON line a check; exits 1 when one fails.
   tensors: files that torch.save (zip and legacy), safetensors and onnx wrote; every tensor read by
            us has the name, type, sizes and SHA-256 that it was written with.
   outputs: networks of ours with seeded weights, written as ONNX, checked by onnx.checker, run by
            onnxruntime; largest difference of scores over their largest magnitude <= 1e-4.
+  graphs: what torch.onnx.export writes, of opsets 13 and 17, and operators of later ones, read by us
+          as networks of the kinds that are named, and run by onnxruntime; the same limit.
 """
 import hashlib
 import json
@@ -75,7 +78,9 @@ STEPPED = chain(
     ("group_norm", {"groups": 5}), ("gru", {"units": 4, "direction": "bidirectional", "bias": False}), ("rms_norm", {}),
     ("fully_connected", {"outputs": 7}), ("lstm", {"units": 3, "direction": "bidirectional", "output": "last"}),
     ("layer_norm", {}), ("fully_connected", {}))
-SEQUENCES = [("lstm_regression", {}), ("lstm_classification", {}), ("norms and both directions", STEPPED)] + [
+POOLED = [("steps pooled by " + method, chain(("sequence_input", {}), ("gru", {"units": 6}), ("sequence_pool", {"method": method}),
+                                              ("fully_connected", {}))) for method in ("last", "mean")]
+SEQUENCES = [("lstm_regression", {}), ("lstm_classification", {}), ("norms and both directions", STEPPED), *POOLED] + [
     ("%s %s %s" % (kind, direction, output),
      chain(("sequence_input", {}), (kind, {"units": 8, "direction": direction, "output": output}), ("fully_connected", {})))
     for kind in ("lstm", "gru") for direction in ("forward", "bidirectional") for output in ("sequence", "last")]
@@ -95,6 +100,64 @@ for name in sorted(state):
     t = state[name].contiguous()
     raw = bytes(t.view(torch.int16).numpy().tobytes() if t.dtype == torch.bfloat16 else t.numpy().tobytes())
     print(name, names[t.dtype], ",".join(map(str, t.shape)), hashlib.sha256(raw).hexdigest())
+"""
+
+GRAPHS = """
+import sys, torch, warnings
+from torch import nn
+warnings.filterwarnings("ignore")
+torch.manual_seed(11)
+
+class Image(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mirror, self.conv = nn.ReflectionPad2d((1, 2, 3, 0)), nn.Conv2d(3, 6, 3)
+        self.edge, self.groups = nn.ConstantPad2d((1, 0, 2, 1), 0.5), nn.GroupNorm(3, 6, eps=1e-4)
+        self.up, self.again = nn.ConvTranspose2d(6, 4, 3, 2, (1, 0), 1, groups=2), nn.ReplicationPad2d(1)
+        self.each, self.last = nn.InstanceNorm2d(4, affine=True), nn.LayerNorm(4)
+        self.wide = nn.ConvTranspose2d(4, 5, (2, 3), (1, 2), dilation=(2, 1), bias=False)
+        self.head, self.row, self.fc = nn.Conv2d(5, 2, 3, 3), nn.LayerNorm(352), nn.Linear(352, 5)
+
+    def forward(self, x):
+        x = self.groups(torch.relu(self.edge(self.conv(self.mirror(x)))))
+        x = self.each(self.again(self.up(x)))[:, :, 1:-1, 2:-3]
+        x = self.last(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        x = nn.functional.pad(self.wide(x), (-1, 0, -2, -1))
+        return self.fc(self.row(torch.flatten(self.head(x), 1)))
+
+class Rms(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(width) + 0.5)
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * self.weight
+
+class Steps(nn.Module):
+    def __init__(self, both, take):
+        super().__init__()
+        n, self.take = 1 + both, take
+        self.first, self.norm = nn.GRU(9, 6, bidirectional=both), nn.LayerNorm(6 * n)
+        self.second, self.rms = nn.LSTM(6 * n, 5, num_layers=2, bidirectional=both), Rms(5 * n)
+        self.third, self.fc = nn.GRU(5 * n, 4, bidirectional=both, bias=False), nn.Linear(4 * n, 2)
+
+    def forward(self, x):
+        x, last = self.third(self.rms(self.second(self.norm(self.first(x)[0]))[0]))
+        if self.take == "states":
+            x = torch.cat([last[-2], last[-1]], 1) if last.shape[0] == 2 else last[-1]
+        return self.fc(x[-1] if self.take == "step" else x.mean(0) if self.take == "mean" else x)
+
+def export(name, model, x):
+    for p in model.parameters():
+        if p.dim() == 1:
+            nn.init.normal_(p, 0.3, 0.4)
+    for opset in (13, 17):
+        torch.onnx.export(model.eval(), x, "%s/%s_%d.onnx" % (sys.argv[1], name, opset), opset_version=opset)
+
+export("image", Image(), torch.randn(2, 3, 13, 11))
+for both in (False, True):
+    for take in ("sequence", "states", "step", "mean"):
+        export("steps_%d_%s" % (1 + both, take), Steps(both, take), torch.randn(17, 2, 9))
 """
 
 
@@ -203,12 +266,60 @@ def outputs(driver, folder):
     return fine
 
 
+def later_operators(path):
+    """Norms as operators of their own: GroupNormalization of opset 21, RMSNormalization of 23."""
+    rng = numpy.random.default_rng(6)
+    made = {"group.weight": rng.standard_normal(6), "group.bias": rng.standard_normal(6), "rms.weight": rng.standard_normal(6),
+            "conv.weight": rng.standard_normal((6, 3, 3, 3)), "fc.weight": rng.standard_normal((5, 6 * 11 * 9))}
+    node, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+    nodes = [node("Conv", ["x", "conv.weight"], ["a"]),
+             node("GroupNormalization", ["a", "group.weight", "group.bias"], ["b"], num_groups=2, epsilon=1e-3),
+             node("Transpose", ["b"], ["c"], perm=[0, 2, 3, 1]), node("RMSNormalization", ["c", "rms.weight"], ["d"], epsilon=1e-4),
+             node("Transpose", ["d"], ["e"], perm=[0, 3, 1, 2]), node("Flatten", ["e"], ["f"]),
+             node("Gemm", ["f", "fc.weight"], ["y"], transB=1)]
+    graph = onnx.helper.make_graph(nodes, "later", [value("x", 1, ["N", 3, 13, 11])], [value("y", 1, ["N", 5])],
+                                   [onnx.numpy_helper.from_array(v.astype("float32"), n) for n, v in made.items()])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 23)], ir_version=10), path)
+
+
+# What each graph must come to, apart from what stands between.
+KINDS = {"image": {"spatial_padding", "convolution", "group_norm", "transposed_convolution", "cropping", "layer_norm", "flatten",
+                   "fully_connected", "softmax"},
+         "steps": {"gru", "lstm", "layer_norm", "rms_norm", "fully_connected"}, "later": {"group_norm", "rms_norm"}}
+
+
+def graphs(driver, folder):
+    """Networks of PyTorch."""
+    fine = True
+    subprocess.run([DEBIAN, "-c", GRAPHS, folder], check=True)
+    later_operators(os.path.join(folder, "later.onnx"))
+    for name in sorted(n for n in os.listdir(folder) if n.startswith(("image_", "steps_", "later"))):
+        path = os.path.join(folder, name)
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        steps = name.startswith("steps")
+        data = numpy.random.default_rng(8).standard_normal((STEPS, BATCH, 9) if steps else (BATCH, 3, 13, 11)).astype("float32")
+        [theirs] = session.run(None, {session.get_inputs()[0].name: data})
+        data.tofile(os.path.join(folder, "input"))
+        sizes = ["sequences", path, STEPS, 9, 2] if steps else ["images", path, 13, 11, 3, 5]
+        done = subprocess.run([driver, *map(str, sizes), str(BATCH), folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              check=False, text=True)
+        kinds = set(done.stdout.split())
+        worst = numpy.inf
+        if done.returncode == 0:
+            ours = numpy.fromfile(os.path.join(folder, "ours"), dtype="float32")
+            worst = float(numpy.abs(theirs.flatten() - ours).max() / numpy.abs(theirs).max())
+        fine &= say("graph " + name[:-5], worst <= LIMIT and kinds >= KINDS[name[:5]], kinds=sorted(kinds),
+                    worst=worst if numpy.isfinite(worst) else done.stderr)
+    return fine
+
+
 def main():
-    """Both parts."""
-    driver = os.path.abspath(sys.argv[1])
+    """All parts."""
+    driver, reader = (os.path.abspath(os.path.join(sys.argv[1], name)) for name in ("onnx_driver", "onnx_read_driver"))
     with tempfile.TemporaryDirectory() as folder:
         fine = tensors(driver, folder)
         fine &= outputs(driver, folder)
+        fine &= graphs(reader, folder)
     sys.exit(0 if fine else 1)
 
 

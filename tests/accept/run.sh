@@ -69,7 +69,8 @@ row() {
         $py tests/accept/image_sweep.py ;;
     5.2) make -s MODE=f64 build/f64/tests/accept/image_driver && $py tests/accept/peer_shrinkage.py build/f64/tests/accept/image_driver ;;
     5.files) # needs pip's onnx, onnxruntime and safetensors beside Debian's python3-torch
-        make -s build/release/tests/accept/onnx_driver && python3 tests/accept/onnx_files.py build/release/tests/accept/onnx_driver ;;
+        make -s build/release/tests/accept/onnx_driver build/release/tests/accept/onnx_read_driver &&
+            python3 tests/accept/onnx_files.py build/release/tests/accept ;;
     5.attn) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_attention.py "build/f64/$lstm" ;;
     5.4) make -s MODE=f64 build/f64/tests/accept/solver_driver && $py tests/accept/peer_solvers.py build/f64/tests/accept/solver_driver ;;
     3.9) counted 3.9 "readers fuzzed for an hour" make -s fuzz FUZZ_SECONDS=280 ;;

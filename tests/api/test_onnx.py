@@ -55,6 +55,33 @@ def test_a_graph_is_a_description_that_a_job_takes(daemon, dataset, trial):
     assert {t["state"] for t in trained} == {"completed"}, trained
 
 
+LARGER = ("image_input", {}), ("spatial_padding", {"size": [1, 0], "mode": "reflect"}), ("convolution", {"filters": 4, "kernel": 3, "stride": 2}), \
+    ("group_norm", {"groups": 2}), ("transposed_convolution", {"filters": 2, "kernel": 3, "stride": 2, "output_padding": 1}), \
+    ("layer_norm", {}), ("cropping", {"size": 1}), ("rms_norm", {}), ("flatten", {}), ("fully_connected", {}), ("softmax", {})
+
+
+def test_a_network_that_makes_images_larger_comes_back(daemon, dataset):
+    """Written by a trial, read as a description, trained from there: the layers are the same."""
+    layers = [{"name": kind, "kind": kind, **options} for kind, options in LARGER]
+    names = [layer["name"] for layer in layers]
+    network = {"layers": layers, "connections": [list(pair) for pair in zip(names, names[1:])]}
+    trials = daemon.wait_job(daemon.submit(spec(dataset, network=network))["id"])
+    assert {t["state"] for t in trials} == {"completed"}, trials
+    made = upload_weights(daemon, onnx_of(daemon, trials[0]).content, name="larger as onnx")
+    assert made["state"] == "ready" and made["report"]["graph"]["refused"] is None, made
+    read = daemon.get(f"/v1/weights/{made['id']}/network")
+    assert [layer["kind"] for layer in read["layers"]] == [kind for kind, _ in LARGER]
+    again = daemon.wait_job(daemon.submit(spec(dataset, network=read, weights=made["id"]))["id"])
+    assert {t["state"] for t in again} == {"completed"}, again
+
+
+def test_uses_that_no_layer_has_are_named(daemon):
+    made = upload_weights(daemon, golden("export_refused"), name="a norm of columns")
+    refused = daemon.request("GET", f"/v1/weights/{made['id']}/network")
+    assert refused.status_code == 422 and refused.json()["code"] == "not_supported", refused.text
+    assert "LayerNormalization (other than of channels" in refused.json()["detail"]
+
+
 def test_operators_that_lack_are_named(daemon, weights):
     made = upload_weights(daemon, golden("types"), name="no network")
     assert made["state"] == "ready" and made["tensor_count"] == 29, made

@@ -102,11 +102,11 @@ static json_t *document_of(const char *name)
 
 static void images_say_what_pytorch_says(void **state)
 {
-    static const char *const NAMES[] = {"cnn", "folded"};
+    static const char *const NAMES[] = {"cnn", "folded", "frames"};
     const struct nn_network_bind bind = {.height = 9, .width = 9, .channels = 3, .classes = 3};
     const struct nn_network_options options = {.max_batch = 2, .phase = NN_PHASE_INFERENCE};
     (void)state;
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < 3; k++) {
         char path[80];
         size_t n, n_out;
         json_t *document = document_of(NAMES[k]);
@@ -154,7 +154,8 @@ static void names_are_those_of_the_modules(void **state)
     }
 }
 
-static void steps_say_what_pytorch_says(void **state)
+/* name: of a graph that gives rows of steps, or one of each sequence. */
+static void check_steps(const char *name)
 {
     enum { STEPS = 5, BATCH = 2, FEATURES = 3, OUTPUTS = 2 };
     const struct nn_network_bind bind = {
@@ -162,11 +163,12 @@ static void steps_say_what_pytorch_says(void **state)
     const struct nn_network_options options = {.max_batch = BATCH, .phase = NN_PHASE_INFERENCE};
     static const size_t LENGTHS[BATCH] = {STEPS, STEPS};
     nn_real samples[BATCH][STEPS][FEATURES], rows[STEPS * BATCH * OUTPUTS];
+    char path[80];
     size_t n, n_out;
-    (void)state;
-    json_t *document = document_of("lstm");
+    json_t *document = document_of(name);
     nn_real *input = numbers(document, "input", &n), *output = numbers(document, "output", &n_out);
-    struct model model = model_open(GOLDEN "export_lstm.onnx", &bind, &options);
+    (void)snprintf(path, sizeof path, GOLDEN "export_%s.onnx", name);
+    struct model model = model_open(path, &bind, &options);
     for (size_t i = 0; i < n; i++) { /* [T, N, C] */
         samples[i / FEATURES % BATCH][i / FEATURES / BATCH][i % FEATURES] = input[i];
     }
@@ -174,29 +176,48 @@ static void steps_say_what_pytorch_says(void **state)
     const struct nn_sequence_batch batch = {sequences, LENGTHS, BATCH};
     nn_network_load_sequences(model.network, &batch);
     nn_network_forward(model.network, BATCH, NN_PHASE_INFERENCE, NULL);
-    assert_int_equal(n_out, sizeof rows / sizeof rows[0]);
+    bool steps = nn_network_output_is_sequence(model.network);
+    assert_int_equal(n_out, (size_t)(steps ? STEPS : 1) * BATCH * OUTPUTS);
     for (size_t i = 0; i < n_out; i++) {
         size_t row = nn_network_output_row(model.network, i / OUTPUTS % BATCH, i / OUTPUTS / BATCH);
         rows[i] = nn_network_output(model.network)[row * OUTPUTS + i % OUTPUTS];
     }
-    compare("lstm", rows, output, n_out);
+    compare(name, rows, output, n_out);
     model_close(&model);
     json_decref(document);
     free(input);
     free(output);
 }
 
-static void all_operators_that_lack_are_named(void **state)
+static void steps_say_what_pytorch_says(void **state)
+{
+    (void)state;
+    check_steps("lstm");
+    check_steps("recurrent");
+}
+
+static void check_refused(const char *path, const char *reason)
 {
     struct nn_weights *file = NULL;
     struct nn_onnx_import *import = NULL;
     struct nn_error err = {0};
-    (void)state;
-    assert_int_equal(nn_weights_open(GOLDEN "export_unknown.onnx", NULL, &file, &err), NN_OK);
+    assert_int_equal(nn_weights_open(path, NULL, &file, &err), NN_OK);
     assert_int_equal(nn_onnx_import_create(nn_weights_model(file), &import, &err),
                      NN_ERR_NOT_SUPPORTED);
-    assert_string_equal(err.text, "2 nodes of the graph cannot be read: Sin, Cos");
+    assert_string_equal(err.text, reason);
     nn_weights_close(file);
+}
+
+static void all_operators_that_lack_are_named(void **state)
+{
+    (void)state;
+    check_refused(GOLDEN "export_unknown.onnx", "2 nodes of the graph cannot be read: Sin, Cos");
+    check_refused(
+        GOLDEN "export_refused.onnx",
+        "5 nodes of the graph cannot be read: Slice (other than edges cut from an image, "
+        "counted from each end), Pad (of pixels and channels at once, or channels other "
+        "than zero), LayerNormalization (other than of channels with constant scales and "
+        "shifts), Transpose (other than of a constant matrix, or of channels and states)");
 }
 
 /* ---- our files ---- */
@@ -223,6 +244,45 @@ static const char IMAGES[] =
     "  {'name': 'abs', 'kind': 'absolute'}, {'name': 'drop', 'kind': 'dropout'},"
     "  {'name': 'output', 'kind': 'flatten'}, {'name': 'bn', 'kind': 'batch_norm'},"
     "  {'name': 'fc', 'kind': 'fully_connected'}, {'name': 'scores', 'kind': 'softmax'}]}";
+/* A norm over many more numbers than channels would hide a mistake in one of them. */
+static const char FRAMES[] =
+    "{'layers': [{'name': 'image', 'kind': 'image_input', 'normalisation': 'none'},"
+    "  {'name': 'around', 'kind': 'spatial_padding', 'size': [1, 2, 3, 0], 'value': 0.25},"
+    "  {'name': 'conv', 'kind': 'convolution', 'filters': 6, 'kernel': 3, 'stride': 2},"
+    "  {'name': 'layer', 'kind': 'layer_norm', 'epsilon': 1e-3},"
+    "  {'name': 'up', 'kind': 'transposed_convolution', 'filters': 8, 'kernel': [3, 2],"
+    "   'stride': [2, 3], 'padding': [1, 0, 0, 1], 'output_padding': [1, 2], 'groups': 2},"
+    "  {'name': 'groups', 'kind': 'group_norm', 'groups': 4},"
+    "  {'name': 'mirror', 'kind': 'spatial_padding', 'size': 2, 'mode': 'reflect'},"
+    "  {'name': 'crop', 'kind': 'cropping', 'size': [1, 0, 2, 3]},"
+    "  {'name': 'wide', 'kind': 'transposed_convolution', 'filters': 4, 'kernel': 3,"
+    "   'padding': 1, 'dilation': 2, 'output_padding': 1, 'bias': false},"
+    "  {'name': 'rms', 'kind': 'rms_norm'},"
+    "  {'name': 'edge', 'kind': 'spatial_padding', 'size': [0, 1, 2, 0], 'mode': 'replicate'},"
+    "  {'name': 'small', 'kind': 'convolution', 'filters': 5, 'kernel': 3, 'stride': 5},"
+    "  {'name': 'flat', 'kind': 'flatten'}, {'name': 'flat_layer', 'kind': 'layer_norm'},"
+    "  {'name': 'flat_rms', 'kind': 'rms_norm'},"
+    "  {'name': 'hidden', 'kind': 'fully_connected', 'outputs': 12},"
+    "  {'name': 'row_groups', 'kind': 'group_norm', 'groups': 3},"
+    "  {'name': 'fc', 'kind': 'fully_connected'}, {'name': 'scores', 'kind': 'softmax'}]}";
+static const char BOTH[] =
+    "{'layers': [{'name': 'in', 'kind': 'sequence_input', 'normalisation': 'none'},"
+    "  {'name': 'a', 'kind': 'gru', 'units': 5}, {'name': 'b', 'kind': 'layer_norm'},"
+    "  {'name': 'c', 'kind': 'lstm', 'units': 3, 'direction': 'bidirectional'},"
+    "  {'name': 'd', 'kind': 'group_norm', 'groups': 3},"
+    "  {'name': 'e', 'kind': 'gru', 'units': 4, 'direction': 'bidirectional', 'bias': false},"
+    "  {'name': 'f', 'kind': 'rms_norm'},"
+    "  {'name': 'g', 'kind': 'gru', 'units': 4, 'direction': 'bidirectional', 'output': 'last'},"
+    "  {'name': 'h', 'kind': 'layer_norm'}, {'name': 'i', 'kind': 'fully_connected'}]}";
+static const char POOLED[] =
+    "{'layers': [{'name': 'in', 'kind': 'sequence_input', 'normalisation': 'none'},"
+    "  {'name': 'a', 'kind': 'gru', 'units': 5}, {'name': 'b', 'kind': 'sequence_pool'},"
+    "  {'name': 'c', 'kind': 'fully_connected'}]}";
+static const char MEAN[] =
+    "{'layers': [{'name': 'in', 'kind': 'sequence_input', 'normalisation': 'none'},"
+    "  {'name': 'a', 'kind': 'gru', 'units': 5},"
+    "  {'name': 'b', 'kind': 'sequence_pool', 'method': 'mean'},"
+    "  {'name': 'c', 'kind': 'fully_connected'}]}";
 static const char SEQUENCES[] =
     "{'layers': [{'name': 'in', 'kind': 'sequence_input', 'normalisation': 'none'},"
     "  {'name': 'a', 'kind': 'lstm', 'units': 5}, {'name': 'r', 'kind': 'relu'},"
@@ -254,13 +314,12 @@ static void write_to(const struct test_network *net, const struct nn_network_bin
     (void)unlink(weights);
 }
 
-static void images_come_back(void **state)
+static void check_images(const char *text)
 {
     static const char PATH[] = "/tmp/assay-onnx-images";
     const struct nn_network_bind bind = {.height = 13, .width = 11, .channels = 2, .classes = 5};
     const struct nn_network_options options = {.max_batch = 3, .phase = NN_PHASE_INFERENCE};
-    (void)state;
-    struct test_network net = test_network_create(IMAGES, &bind, &options);
+    struct test_network net = test_network_create(text, &bind, &options);
     test_fill_parameters(net.network, 5);
     write_to(&net, &bind, PATH);
     struct model model = model_open(PATH, &bind, &options);
@@ -275,15 +334,21 @@ static void images_come_back(void **state)
     (void)unlink(PATH);
 }
 
-static void sequences_come_back(void **state)
+static void images_come_back(void **state)
+{
+    (void)state;
+    check_images(IMAGES);
+    check_images(FRAMES);
+}
+
+static void check_sequences(const char *text)
 {
     static const char PATH[] = "/tmp/assay-onnx-sequences";
     static const size_t LENGTHS[] = {6, 4};
     const struct nn_network_bind bind = {.features = 3, .longest = 6, .responses = 2};
     const struct nn_network_options options = {.max_batch = 2, .phase = NN_PHASE_INFERENCE};
     nn_real values[18];
-    (void)state;
-    struct test_network net = test_network_create(SEQUENCES, &bind, &options);
+    struct test_network net = test_network_create(text, &bind, &options);
     test_fill_parameters(net.network, 6);
     write_to(&net, &bind, PATH);
     struct model model = model_open(PATH, &bind, &options);
@@ -300,6 +365,40 @@ static void sequences_come_back(void **state)
     (void)unlink(PATH);
 }
 
+static void sequences_come_back(void **state)
+{
+    static const char *const TEXTS[] = {SEQUENCES, BOTH, POOLED, MEAN};
+    (void)state;
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        check_sequences(TEXTS[i]);
+    }
+}
+
+/* Every layer that has no operators, with what of it lacks. */
+static void layers_that_lack_are_named(void **state)
+{
+    static const char TEXT[] =
+        "{'layers': [{'name': 'image', 'kind': 'image_input', 'normalisation': 'none'},"
+        "  {'name': 'wide', 'kind': 'transposed_convolution', 'filters': 2, 'kernel': 2,"
+        "   'dilation': 3, 'output_padding': 2},"
+        "  {'name': 'pool', 'kind': 'adaptive_average_pool', 'size': 4},"
+        "  {'name': 'fc', 'kind': 'fully_connected'}, {'name': 'scores', 'kind': 'softmax'}]}";
+    const struct nn_network_bind bind = {.height = 5, .width = 5, .channels = 1, .classes = 2};
+    const struct nn_network_options options = {.max_batch = 1, .phase = NN_PHASE_INFERENCE};
+    struct nn_error err = {0};
+    (void)state;
+    struct test_network net = test_network_create(TEXT, &bind, &options);
+    int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    assert_int_equal(nn_onnx_write(net.description, &bind, NULL, 0, NULL, 0, fd, &err),
+                     NN_ERR_NOT_SUPPORTED);
+    assert_string_equal(err.text,
+                        "2 layers can not be written as ONNX: \"wide\" (transposed_convolution: an "
+                        "output padding of a stride or more), \"pool\" (adaptive_average_pool: "
+                        "windows of several sizes)");
+    (void)close(fd);
+    test_network_destroy(&net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +408,7 @@ int main(void)
         cmocka_unit_test(all_operators_that_lack_are_named),
         cmocka_unit_test(images_come_back),
         cmocka_unit_test(sequences_come_back),
+        cmocka_unit_test(layers_that_lack_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
