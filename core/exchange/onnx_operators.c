@@ -88,32 +88,6 @@ static bool write_channel_mean(struct nn_onnx_writer *w, struct nn_onnx_layer *l
     return layer->in[0].rank != NN_ONNX_SEQUENCE;
 }
 
-/* Of sequences of one length the last step is the last one for all. */
-static bool write_sequence_pool(struct nn_onnx_writer *w, struct nn_onnx_layer *layer)
-{
-    static const int64_t STEPS = 0;
-    const char *method = json_string_value(json_object_get(layer->options, "method"));
-    char index[NN_ONNX_NAME_SIZE];
-    bool last = strcmp(method, "last") == 0;
-    nn_onnx_inner(layer, "index", index);
-    if (last) {
-        nn_onnx_index(w, index, -1);
-    }
-    nn_onnx_begin(w, last ? "Gather" : "ReduceMean", layer->out.name);
-    nn_onnx_in(w, layer->in[0].name);
-    if (last) {
-        nn_onnx_in(w, index);
-        nn_onnx_int(w, "axis", STEPS);
-    } else {
-        nn_onnx_ints(w, "axes", &STEPS, 1);
-        nn_onnx_int(w, "keepdims", 0);
-    }
-    nn_onnx_out(w, layer->out.name);
-    nn_onnx_end(w);
-    layer->out.rank = NN_ONNX_ROWS;
-    return true;
-}
-
 static bool write_flatten(struct nn_onnx_writer *w, struct nn_onnx_layer *layer)
 {
     nn_onnx_simple(w, "Flatten", layer->in[0].name, NULL, layer->out.name);
@@ -169,17 +143,16 @@ static bool write_multiplication(struct nn_onnx_writer *w, struct nn_onnx_layer 
     return folded(w, layer, "Mul");
 }
 
-/* Steps of a sequence are rows of a product; the weight is turned round when the file is loaded. */
-static void steps_times_weight(struct nn_onnx_writer *w, struct nn_onnx_layer *layer,
-                               const char *weight, const char *bias)
+void nn_onnx_steps_product(struct nn_onnx_writer *w, const char *from, const char *weight,
+                           const char *bias, const char *out)
 {
-    char turned[NN_ONNX_NAME_SIZE], product[NN_ONNX_NAME_SIZE];
-    nn_onnx_inner(layer, "weight", turned);
-    nn_onnx_inner(layer, "product", product);
+    char turned[NN_ONNX_NAME_SIZE + 16], product[NN_ONNX_NAME_SIZE + 16];
+    (void)snprintf(turned, sizeof turned, "%s/weight", out);
+    (void)snprintf(product, sizeof product, "%s/product", out);
     nn_onnx_simple(w, "Transpose", weight, NULL, turned);
-    nn_onnx_simple(w, "MatMul", layer->in[0].name, turned, bias ? product : layer->out.name);
+    nn_onnx_simple(w, "MatMul", from, turned, bias ? product : out);
     if (bias) {
-        nn_onnx_simple(w, "Add", product, bias, layer->out.name);
+        nn_onnx_simple(w, "Add", product, bias, out);
     }
 }
 
@@ -192,7 +165,8 @@ static bool write_fully_connected(struct nn_onnx_writer *w, struct nn_onnx_layer
         nn_onnx_parameter(w, layer, "bias", bias);
     }
     if (layer->in[0].rank == NN_ONNX_SEQUENCE) {
-        steps_times_weight(w, layer, weight, with_bias ? bias : NULL);
+        nn_onnx_steps_product(w, layer->in[0].name, weight, with_bias ? bias : NULL,
+                              layer->out.name);
         layer->out.rank = NN_ONNX_SEQUENCE;
         return true;
     }
@@ -216,6 +190,7 @@ const struct nn_onnx_kind nn_onnx_kinds[] = {
     {"absolute", nn_onnx_write_absolute},
     {"adaptive_average_pool", nn_onnx_write_adaptive_pool},
     {"addition", write_addition},
+    {"attention", nn_onnx_write_attention},
     {"average_pool", nn_onnx_write_average_pool},
     {"batch_norm", nn_onnx_write_batch_norm},
     {"channel_mean", write_channel_mean},
@@ -226,6 +201,7 @@ const struct nn_onnx_kind nn_onnx_kinds[] = {
     {"cropping", nn_onnx_write_cropping},
     {"dropout", nn_onnx_write_dropout},
     {"elu", nn_onnx_write_elu},
+    {"embedding", nn_onnx_write_embedding},
     {"flatten", write_flatten},
     {"fully_connected", write_fully_connected},
     {"gelu", nn_onnx_write_gelu},
@@ -238,15 +214,17 @@ const struct nn_onnx_kind nn_onnx_kinds[] = {
     {"lstm", nn_onnx_write_lstm},
     {"max_pool", nn_onnx_write_max_pool},
     {"multiplication", write_multiplication},
+    {"positional_encoding", nn_onnx_write_positional_encoding},
     {"relu", nn_onnx_write_relu},
     {"rms_norm", nn_onnx_write_rms_norm},
-    {"sequence_pool", write_sequence_pool},
+    {"sequence_pool", nn_onnx_write_sequence_pool},
     {"sigmoid", nn_onnx_write_sigmoid},
     {"silu", nn_onnx_write_silu},
     {"soft_threshold", nn_onnx_write_soft_threshold},
     {"softmax", nn_onnx_write_softmax},
     {"spatial_padding", nn_onnx_write_spatial_padding},
     {"tanh", nn_onnx_write_tanh},
+    {"temporal_convolution", nn_onnx_write_temporal_convolution},
     {"transposed_convolution", nn_onnx_write_transposed_convolution},
     {0},
 };

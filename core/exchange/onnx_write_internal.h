@@ -120,6 +120,11 @@ void nn_onnx_input_as(struct nn_onnx_writer *w, const struct nn_onnx_layer *laye
 /* All inputs alike: images where one is an image. */
 enum nn_onnx_rank nn_onnx_common_rank(const struct nn_onnx_layer *layer);
 
+/* Steps [T, N, C] are rows of a product with a weight [outputs, C], which is turned round when the
+ * file is loaded. bias: NULL, none. */
+void nn_onnx_steps_product(struct nn_onnx_writer *w, const char *from, const char *weight,
+                           const char *bias, const char *out);
+
 /* One row a kind of layer. write: false when what the layer asks for has no operator; `lack` may
  * say what. */
 struct nn_onnx_kind {
@@ -160,6 +165,13 @@ bool nn_onnx_write_adaptive_pool(struct nn_onnx_writer *w, struct nn_onnx_layer 
 bool nn_onnx_write_channel_padding(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 bool nn_onnx_write_cropping(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 bool nn_onnx_write_spatial_padding(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+
+/* onnx_steps.c */
+bool nn_onnx_write_attention(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_embedding(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_positional_encoding(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_sequence_pool(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_temporal_convolution(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 
 /* onnx_recurrent.c */
 bool nn_onnx_write_gru(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);

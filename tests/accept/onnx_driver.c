@@ -8,7 +8,7 @@
  * (SPEC: JSON) from a seed, with parameters of all kinds filled in, as FOLDER/network.onnx; a
  * normalised batch [N, C, H, W] as FOLDER/input, what the network says of it as FOLDER/scores and
  * FOLDER/output, raw single precision. onnx_driver sequences SPEC STEPS FEATURES CLASSES BATCH SEED
- * FOLDER the same of sequences, [T, N, C].
+ * FOLDER [IDS] the same of sequences, [T, N, C]; IDS: numbers are whole, and below that.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ struct job {
     struct nn_description *description;
     struct nn_network *network;
     struct nn_network_bind bind;
-    size_t batch, steps;
+    size_t batch, steps, ids;
     const char *folder;
 };
 
@@ -162,6 +162,9 @@ static void run_sequences(struct job *job)
         exit(1);
     }
     test_fill(values, job->batch * one, 99);
+    for (size_t i = 0; job->ids > 0 && i < job->batch * one; i++) {
+        values[i] = (nn_real)(i * 7 % job->ids);
+    }
     for (size_t i = 0; i < job->batch; i++) {
         sequences[i] = values + i * one;
         lengths[i] = job->steps;
@@ -247,7 +250,7 @@ int main(int argc, char **argv)
                           .folder = argv[9]};
         return write_network(&job, argv[2], number(argv[8]));
     }
-    if (argc == 9 && strcmp(argv[1], "sequences") == 0) {
+    if ((argc == 9 || argc == 10) && strcmp(argv[1], "sequences") == 0) {
         struct job job = {.bind = {.features = number(argv[4]),
                                    .classes = number(argv[5]),
                                    .responses = 1,
@@ -255,6 +258,7 @@ int main(int argc, char **argv)
                                    .normalisation = NN_NORMALISATION_NONE},
                           .steps = number(argv[3]),
                           .batch = number(argv[6]),
+                          .ids = argc == 10 ? number(argv[9]) : 0,
                           .folder = argv[8]};
         return write_network(&job, argv[2], number(argv[7]));
     }

@@ -80,7 +80,17 @@ STEPPED = chain(
     ("layer_norm", {}), ("fully_connected", {}))
 POOLED = [("steps pooled by " + method, chain(("sequence_input", {}), ("gru", {"units": 6}), ("sequence_pool", {"method": method}),
                                               ("fully_connected", {}))) for method in ("last", "mean")]
-SEQUENCES = [("lstm_regression", {}), ("lstm_classification", {}), ("norms and both directions", STEPPED), *POOLED] + [
+MOVING = chain(
+    ("sequence_input", {}), ("temporal_convolution", {"filters": 8, "kernel": 3, "dilation": 2}), ("relu", {}),
+    ("positional_encoding", {}), ("attention", {"heads": 2}), ("layer_norm", {}),
+    ("positional_encoding", {"encoding": "learned", "length": 20}), ("attention", {"heads": 4, "causal": True, "bias": False}),
+    ("temporal_convolution", {"filters": 6, "kernel": 4, "padding": "same", "bias": False}), ("rms_norm", {}),
+    ("sequence_pool", {"method": "mean"}), ("fully_connected", {}))
+IDS = 11
+WORDS = chain(("sequence_input", {"normalisation": "none"}), ("embedding", {"ids": IDS, "outputs": 6, "column": 3}),
+              ("attention", {"heads": 3}), ("fully_connected", {}))
+SEQUENCES = [("words", WORDS), ("attention and convolution over steps", MOVING), ("lstm_regression", {}), ("lstm_classification", {}),
+             ("bilstm", {}), ("gru", {}), ("tcn", {}), ("transformer_encoder", {}), ("norms and both directions", STEPPED), *POOLED] + [
     ("%s %s %s" % (kind, direction, output),
      chain(("sequence_input", {}), (kind, {"units": 8, "direction": direction, "output": output}), ("fully_connected", {})))
     for kind in ("lstm", "gru") for direction in ("forward", "bidirectional") for output in ("sequence", "last")]
@@ -261,7 +271,7 @@ def outputs(driver, folder):
         classes = "4" if name == "lstm_classification" else "0"
         spec = parameters if "layers" in parameters else {"name": name, **parameters}
         subprocess.run([driver, "sequences", json.dumps(spec), str(STEPS), "9", classes, str(BATCH), "7",
-                        folder], check=True)
+                        folder, *([str(IDS)] if name == "words" else [])], check=True)
         fine &= compare(name, folder)
     return fine
 

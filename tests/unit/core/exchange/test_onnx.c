@@ -374,6 +374,36 @@ static void sequences_come_back(void **state)
     }
 }
 
+/* Attention and the like are written (tests/accept/onnx_files.py runs them), but not read. */
+static void steps_that_are_written_alone_are_refused_again(void **state)
+{
+    static const char PATH[] = "/tmp/assay-onnx-attention";
+    static const char TEXT[] =
+        "{'layers': [{'name': 'in', 'kind': 'sequence_input', 'normalisation': 'none'},"
+        "  {'name': 'ids', 'kind': 'embedding', 'ids': 5, 'outputs': 4},"
+        "  {'name': 'where', 'kind': 'positional_encoding'},"
+        "  {'name': 'learned', 'kind': 'positional_encoding', 'encoding': 'learned'},"
+        "  {'name': 'filters', 'kind': 'temporal_convolution', 'filters': 4},"
+        "  {'name': 'seen', 'kind': 'attention', 'heads': 2, 'causal': true},"
+        "  {'name': 'fc', 'kind': 'fully_connected'}]}";
+    const struct nn_network_bind bind = {.features = 3, .longest = 6, .responses = 2};
+    const struct nn_network_options options = {.max_batch = 2, .phase = NN_PHASE_INFERENCE};
+    struct nn_weights *file = NULL;
+    struct nn_onnx_import *import = NULL;
+    struct nn_error err = {0};
+    (void)state;
+    struct test_network net = test_network_create(TEXT, &bind, &options);
+    test_fill_parameters(net.network, 6);
+    write_to(&net, &bind, PATH);
+    test_network_destroy(&net);
+    assert_int_equal(nn_weights_open(PATH, NULL, &file, &err), NN_OK);
+    assert_int_equal(nn_onnx_import_create(nn_weights_model(file), &import, &err),
+                     NN_ERR_NOT_SUPPORTED);
+    assert_non_null(strstr(err.text, "nodes of the graph cannot be read: "));
+    nn_weights_close(file);
+    (void)unlink(PATH);
+}
+
 /* Every layer that has no operators, with what of it lacks. */
 static void layers_that_lack_are_named(void **state)
 {
@@ -408,6 +438,7 @@ int main(void)
         cmocka_unit_test(all_operators_that_lack_are_named),
         cmocka_unit_test(images_come_back),
         cmocka_unit_test(sequences_come_back),
+        cmocka_unit_test(steps_that_are_written_alone_are_refused_again),
         cmocka_unit_test(layers_that_lack_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
