@@ -20,6 +20,7 @@ static struct rows rows_of(const struct nn_kernels *k, enum nn_activation_functi
         [NN_ACTIVATION_ELU] = {k->elu, k->elu_gradient},
         [NN_ACTIVATION_GELU] = {k->gelu, k->gelu_gradient},
         [NN_ACTIVATION_SILU] = {k->silu, k->silu_gradient},
+        [NN_ACTIVATION_HARD_SWISH] = {k->hard_swish, k->hard_swish_gradient},
     };
     return all[which];
 }

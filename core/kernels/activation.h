@@ -11,6 +11,8 @@
  *     elu         x > 0 ? x : slope (e^x - 1)     y > 0 ? 1 : y + slope      y
  *     gelu        x Phi(x)                        Phi(x) + x phi(x)          x
  *     silu        x s                             s (1 + x (1 - s))          x
+ *     hard_swish  x min(max(x + 3, 0), 6) / 6     x < -3: 0, x > 3: 1,       x
+ *                                                 else (2 x + 3) / 6
  *
  * A NaN stays a NaN.
  */
@@ -27,6 +29,7 @@ enum nn_activation_function {
     NN_ACTIVATION_ELU,
     NN_ACTIVATION_GELU,
     NN_ACTIVATION_SILU,
+    NN_ACTIVATION_HARD_SWISH,
 };
 
 /* rows x columns; slope >= 0, read by leaky_relu and elu. y may alias x. */

@@ -126,6 +126,19 @@ static nn_real d_silu(nn_real x, nn_real slope)
     return s * (1 + x * (1 - s));
 }
 
+static nn_real hard_swish_at(nn_real x, nn_real slope)
+{
+    (void)slope;
+    nn_real gate = x < -3 ? 0 : x > 3 ? 6 : x + 3;
+    return x * gate / 6;
+}
+
+static nn_real d_hard_swish(nn_real x, nn_real slope)
+{
+    (void)slope;
+    return x < -3 ? 0 : x > 3 ? 1 : (2 * x + 3) / 6;
+}
+
 /* The two rows of an activation. */
 #define ACTIVATION(name)                                                                           \
     static void row_##name(const struct nn_map_args *s)                                            \
@@ -144,6 +157,7 @@ ACTIVATION(leaky_relu)
 ACTIVATION(elu)
 ACTIVATION(gelu)
 ACTIVATION(silu)
+ACTIVATION(hard_swish)
 #undef ACTIVATION
 
 #endif

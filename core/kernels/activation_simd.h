@@ -153,6 +153,21 @@ ALWAYS_INLINE vf d_silu(vf x, vf slope)
     return vf_mul(s, vf_fma(x, vf_sub(vf_all(1), s), vf_all(1)));
 }
 
+ALWAYS_INLINE vf hard_swish_at(vf x, vf slope)
+{
+    (void)slope;
+    vf gate = vf_min(vf_max(vf_add(x, vf_all(3)), vf_zero()), vf_all(6));
+    return vf_mul(x, vf_mul(gate, vf_all(1.0F / 6)));
+}
+
+ALWAYS_INLINE vf d_hard_swish(vf x, vf slope)
+{
+    (void)slope;
+    vf between = vf_fma(x, vf_all(1.0F / 3), vf_all(0.5F));
+    vf above = vf_where_less(vf_all(3), x, vf_all(1), between);
+    return vf_where_less(x, vf_all(-3), vf_zero(), above);
+}
+
 /* The two rows of an activation. */
 #define ACTIVATION(name)                                                                           \
     static void row_##name(const struct nn_map_args *s)                                            \
@@ -171,4 +186,5 @@ ACTIVATION(leaky_relu)
 ACTIVATION(elu)
 ACTIVATION(gelu)
 ACTIVATION(silu)
+ACTIVATION(hard_swish)
 #undef ACTIVATION

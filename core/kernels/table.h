@@ -59,6 +59,8 @@
     X(gelu_gradient, nn_map_args)                                                                  \
     X(silu, nn_map_args)                                                                           \
     X(silu_gradient, nn_map_args)                                                                  \
+    X(hard_swish, nn_map_args)                                                                     \
+    X(hard_swish_gradient, nn_map_args)                                                            \
     X(multiply, nn_broadcast_args)                                                                 \
     X(multiply_sums, nn_broadcast_args)                                                            \
     X(soft_threshold, nn_broadcast_args)                                                           \

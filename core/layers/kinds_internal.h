@@ -40,6 +40,7 @@ struct nn_activation_operator {
     ACTIVATION(elu)                                                                                \
     ACTIVATION(gelu)                                                                               \
     ACTIVATION(silu)                                                                               \
+    ACTIVATION(hard_swish)                                                                         \
     ACTIVATION(tanh)                                                                               \
     ACTIVATION(sigmoid)                                                                            \
     ACTIVATION(absolute)                                                                           \

@@ -160,6 +160,20 @@ NORMS = {"layers": [
     layer("l", "fully_connected"), layer("x", "softmax")]}
 
 
+def hard():
+    module = nn.Sequential()
+    for name, child in [("c", nn.Conv2d(4, 6, 3)), ("h", nn.Hardswish()), ("f", nn.Flatten()),
+                        ("l", nn.Linear(6 * 3 * 2, 4))]:
+        module.add_module(name, child)
+    return module
+
+
+HARD = {"layers": [
+    layer("in", "image_input"), layer("c", "convolution", filters=6, kernel=3),
+    layer("h", "hard_swish"), layer("f", "flatten"), layer("l", "fully_connected"),
+    layer("x", "softmax")]}
+
+
 def numbers(tensor):
     return [float("%.12g" % v) for v in tensor.detach().reshape(-1).tolist()]
 
@@ -201,6 +215,7 @@ def main():
         case("strided", STRIDED, strided(), (8, 6, 2), 3, 6),
         case("resized", RESIZED, resized(), (5, 4, 4), 3, 3),
         case("norms", NORMS, norms(), (5, 4, 2), 4, 3),
+        case("hard", HARD, hard(), (5, 4, 4), 4, 3),
     ]
     print(json.dumps(cases))
 

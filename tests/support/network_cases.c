@@ -153,6 +153,10 @@ const struct test_network_case test_network_cases[] = {
     {"elu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'elu', 'alpha': 0.5}," FC, NULL, NULL, true},
     {"gelu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'gelu'}," FC, NULL, NULL, false},
     {"silu", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'silu'}," FC, NULL, NULL, false},
+    {"hard_swish, also beyond 3", IMAGE(4, 4, 4),
+     "{'name': 'a', 'kind': 'fully_connected', 'outputs': 20}, {'name': 'r', 'kind': "
+     "'hard_swish'}," FC,
+     NULL, NULL, true},
     {"tanh", IMAGE(3, 3, 2), "{'name': 'r', 'kind': 'tanh'}," FC, NULL, NULL, false},
     {"absolute and sigmoid", IMAGE(3, 3, 2),
      "{'name': 'a', 'kind': 'absolute'}, {'name': 's', 'kind': 'sigmoid'}," FC, NULL, NULL, true},

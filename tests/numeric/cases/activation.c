@@ -30,6 +30,8 @@ static double value_at(enum nn_activation_function which, double x)
         return x * 0.5 * erfc(-x / sqrt(2));
     case NN_ACTIVATION_SILU:
         return x / (1 + exp(-x));
+    case NN_ACTIVATION_HARD_SWISH:
+        return x * fmin(fmax(x + 3, 0), 6) / 6;
     }
     return NAN;
 }
@@ -52,6 +54,8 @@ static double slope_at(enum nn_activation_function which, double x)
         return 0.5 * erfc(-x / sqrt(2)) + x * exp(-x * x / 2) / sqrt(2 * acos(-1));
     case NN_ACTIVATION_SILU:
         return s * (1 + x * (1 - s));
+    case NN_ACTIVATION_HARD_SWISH:
+        return x < -3 ? 0 : x > 3 ? 1 : (2 * x + 3) / 6;
     }
     return NAN;
 }
@@ -59,7 +63,7 @@ static double slope_at(enum nn_activation_function which, double x)
 static bool told_by_output(enum nn_activation_function which)
 {
     return which != NN_ACTIVATION_ABSOLUTE && which != NN_ACTIVATION_GELU &&
-           which != NN_ACTIVATION_SILU;
+           which != NN_ACTIVATION_SILU && which != NN_ACTIVATION_HARD_SWISH;
 }
 
 /* Numbers up to 5, some 0, some far out. */
@@ -155,6 +159,7 @@ CASE(leaky_relu, NN_ACTIVATION_LEAKY_RELU)
 CASE(elu, NN_ACTIVATION_ELU)
 CASE(gelu, NN_ACTIVATION_GELU)
 CASE(silu, NN_ACTIVATION_SILU)
+CASE(hard_swish, NN_ACTIVATION_HARD_SWISH)
 
 const struct numeric_case activation_cases[] = {
     {"absolute", "absolute absolute_gradient", absolute},
@@ -164,5 +169,6 @@ const struct numeric_case activation_cases[] = {
     {"elu", "elu elu_gradient", elu},
     {"gelu", "gelu gelu_gradient", gelu},
     {"silu", "silu silu_gradient", silu},
+    {"hard_swish", "hard_swish hard_swish_gradient", hard_swish},
     {NULL, NULL, NULL},
 };
