@@ -78,6 +78,11 @@ bool nn_onnx_write_clipped_relu(struct nn_onnx_writer *w, struct nn_onnx_layer *
     return true;
 }
 
+bool nn_onnx_write_hard_swish(struct nn_onnx_writer *w, struct nn_onnx_layer *layer)
+{
+    return one(w, layer, "HardSwish");
+}
+
 /* x * sigmoid(x) */
 bool nn_onnx_write_silu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer)
 {

@@ -208,6 +208,7 @@ const struct nn_onnx_kind nn_onnx_kinds[] = {
     {"global_average_pool", write_global_average_pool},
     {"group_norm", nn_onnx_write_group_norm},
     {"gru", nn_onnx_write_gru},
+    {"hard_swish", nn_onnx_write_hard_swish},
     {"layer_norm", nn_onnx_write_layer_norm},
     {"leaky_relu", nn_onnx_write_leaky_relu},
     {"local_response_norm", nn_onnx_write_local_response_norm},

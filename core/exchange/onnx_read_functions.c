@@ -29,6 +29,11 @@ bool nn_onnx_read_sigmoid(struct nn_onnx_reader *r, const struct nn_onnx_node *n
     return one(r, node, "sigmoid", NULL);
 }
 
+bool nn_onnx_read_hard_swish(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
+{
+    return one(r, node, "hard_swish", NULL);
+}
+
 bool nn_onnx_read_absolute(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
     return one(r, node, "absolute", NULL);

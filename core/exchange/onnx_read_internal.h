@@ -180,6 +180,7 @@ extern const struct nn_onnx_operator nn_onnx_operators[]; /* ended by op NULL */
 /* onnx_read_functions.c */
 bool nn_onnx_read_relu(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
 bool nn_onnx_read_tanh(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_hard_swish(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
 bool nn_onnx_read_sigmoid(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
 bool nn_onnx_read_absolute(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
 bool nn_onnx_read_leaky_relu(struct nn_onnx_reader *r, const struct nn_onnx_node *node);

@@ -156,6 +156,7 @@ const struct nn_onnx_operator nn_onnx_operators[] = {
     {"Gemm", nn_onnx_read_gemm},
     {"GlobalAveragePool", read_global_average_pool},
     {"GroupNormalization", nn_onnx_read_group_norm},
+    {"HardSwish", nn_onnx_read_hard_swish},
     {"Identity", read_identity},
     {"InstanceNormalization", nn_onnx_read_norm_of_groups},
     {"InstanceNormalization", nn_onnx_read_instance_norm},

@@ -141,6 +141,7 @@ bool nn_onnx_write_elu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 bool nn_onnx_write_gelu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 bool nn_onnx_write_leaky_relu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 bool nn_onnx_write_relu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
+bool nn_onnx_write_hard_swish(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 bool nn_onnx_write_sigmoid(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 bool nn_onnx_write_silu(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);
 bool nn_onnx_write_soft_threshold(struct nn_onnx_writer *w, struct nn_onnx_layer *layer);

@@ -39,6 +39,7 @@ EVERYTHING = {"layers": [
     {"name": "in", "kind": "image_input"},
     {"name": "conv", "kind": "convolution", "filters": 6, "kernel": [3, 2], "padding": [1, 0, 2, 1], "stride": [2, 1]},
     {"name": "elu", "kind": "elu", "alpha": 0.7}, {"name": "gelu", "kind": "gelu"}, {"name": "silu", "kind": "silu"},
+    {"name": "hard", "kind": "hard_swish"},
     {"name": "leaky", "kind": "leaky_relu", "slope": 0.2}, {"name": "lrn", "kind": "local_response_norm", "size": 5},
     {"name": "soft", "kind": "soft_threshold", "threshold": 0.05}, {"name": "clip", "kind": "clipped_relu"},
     {"name": "average", "kind": "average_pool", "kernel": 3, "stride": 2, "padding": 1, "ceil_mode": True, "count_padding": False},
@@ -48,7 +49,7 @@ EVERYTHING = {"layers": [
     {"name": "times", "kind": "multiplication"}, {"name": "abs", "kind": "absolute"},
     {"name": "drop", "kind": "dropout"}, {"name": "flat", "kind": "flatten"}, {"name": "bn", "kind": "batch_norm"},
     {"name": "fc", "kind": "fully_connected"}, {"name": "softmax", "kind": "softmax"}],
-    "connections": [["in", "conv"], ["conv", "elu"], ["elu", "gelu"], ["gelu", "silu"], ["silu", "leaky"], ["leaky", "lrn"],
+    "connections": [["in", "conv"], ["conv", "elu"], ["elu", "gelu"], ["gelu", "silu"], ["silu", "hard"], ["hard", "leaky"], ["leaky", "lrn"],
                     ["lrn", "soft"], ["soft", "clip"], ["clip", "average"], ["average", "pad"], ["pad", "max"], ["max", "mean"],
                     ["mean", "tanh"], ["tanh", "sigmoid"], ["max", "times"], ["sigmoid", "times"], ["times", "abs"],
                     ["abs", "drop"], ["drop", "flat"], ["flat", "bn"], ["bn", "fc"], ["fc", "softmax"]]}
