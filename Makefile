@@ -146,7 +146,7 @@ api: all                       ## black-box tests against a real daemon and a re
 api-bad: all                   ## hostile requests only
 	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST_TWO) tests/api/test_bad_requests.py tests/api/test_http_matrix.py
 browser: all                   ## the page in Debian's Chromium; pictures of it in build/browser/
-	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST) tests/browser
+	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTEST_TWO) tests/browser
 chaos: all                     ## kills and outages at random moments, then the invariants (long)
 	@ASSAYD=$(CURDIR)/$(BUILD)/assayd $(PYTHON) tests/chaos/chaos.py
 chaos-short: all               ## two kills of each kind

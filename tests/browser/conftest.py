@@ -169,7 +169,7 @@ def page(chrome, daemon, request):
     """The page at 1,280 pixels in light, nothing remembered; must not complain, nor run what a name holds."""
     failed_before = request.session.testsfailed
     chrome.open("about:blank")
-    chrome.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": daemon.url, "storageTypes": "all"})
+    chrome.forget()
     chrome.window(1280)
     chrome.scheme("light")
     chrome.complaints()

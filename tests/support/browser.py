@@ -21,6 +21,15 @@ PASSING = (StaleElementReferenceException, ElementClickInterceptedException, Ele
 ARGUMENTS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-proxy-server",
              "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
              "--disable-extensions", "--hide-scrollbars", "--lang=en-US")
+FORGET = """
+    for (const name of ['localStorage', 'sessionStorage']) {
+        try {
+            if (window[name].getItem('forgotten') !== 'NOW') {
+                window[name].clear();
+                window[name].setItem('forgotten', 'NOW');
+            }
+        } catch { /* about:blank has neither */ }
+    }"""
 # Lets tests see whether the page waits for an answer.
 COUNT_REQUESTS = """(() => {
     const plain = window.fetch;
@@ -52,6 +61,7 @@ class Browser:
         self.driver.set_page_load_timeout(60)
         self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": COUNT_REQUESTS})
         self.patience = 30
+        self.forgetting = None
         self.window(1280)
 
     def __enter__(self):
@@ -59,6 +69,14 @@ class Browser:
 
     def __exit__(self, *_):
         self.driver.quit()
+
+    def forget(self):
+        """From now on each page begins without what pages before kept in the browser. Done by the page itself, before its
+        scripts: a command to the browser reaches it only after a moment."""
+        if self.forgetting:
+            self.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": self.forgetting})
+        self.forgetting = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument",
+                                                      {"source": FORGET.replace("NOW", str(time.time_ns()))})["identifier"]
 
     # ------------------------------------------------------------------------------------ the window
 
