@@ -137,7 +137,7 @@ bool nn_onnx_read_constant_slice(struct nn_onnx_reader *r, const struct nn_onnx_
                 *end = nn_onnx_numbers_in(r, node, 2, 1);
     const float *axis = nn_onnx_numbers_in(r, node, 3, 1), *by = nn_onnx_numbers_in(r, node, 4, 1);
     if (!from || from->rank != 2 || !start || !end || !axis || !by || start[0] != -1 ||
-        end[0] > -2147483647 || axis[0] != 0 || by[0] != -1 || from->count > MADE_MAX) {
+        end[0] > -2147483648.0F || axis[0] != 0 || by[0] != -1 || from->count > MADE_MAX) {
         return false;
     }
     size_t rows = from->shape[0], columns = from->shape[1];

@@ -105,7 +105,7 @@ bool nn_onnx_read_slice(struct nn_onnx_reader *r, const struct nn_onnx_node *nod
     for (size_t i = 0; fine && i < n; i++) {
         float axis = which[i] < 0 ? which[i] + 4 : which[i];
         fine = (axis == 2 || axis == 3) && starts[i] >= 0 && (!steps || steps[i] == 1) &&
-               (ends[i] < 0 || ends[i] >= 2147483647);
+               (ends[i] < 0 || ends[i] >= 2147483648.0F);
         if (fine) {
             sides[axis == 2 ? 0 : 2] = -(double)starts[i];
             sides[axis == 2 ? 1 : 3] = ends[i] < 0 ? (double)ends[i] : 0;
