@@ -28,8 +28,6 @@ static const struct {
     {"search.strategy", "bayesian"},
     {"search.strategy", "successive_halving"},
     {"precision", "bf16"},
-    {"network.name", "googlenet"},
-    {"network.name", "inception_v3"},
 };
 #define NOT_BUILT_COUNT (sizeof NOT_BUILT / sizeof NOT_BUILT[0])
 

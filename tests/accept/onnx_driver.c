@@ -230,37 +230,24 @@ static int write_network(struct job *job, const char *text, uint64_t seed)
     return status == NN_OK ? 0 : complain(text, &err);
 }
 
-static size_t number(const char *text)
-{
-    return strtoul(text, NULL, 10);
-}
-
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "tensors") == 0) {
         return tensors(argv[2]);
     }
     if (argc == 10 && strcmp(argv[1], "write") == 0) {
-        struct job job = {.bind = {.height = number(argv[3]),
-                                   .width = number(argv[4]),
-                                   .channels = number(argv[5]),
-                                   .classes = number(argv[6]),
-                                   .normalisation = NN_NORMALISATION_NONE},
-                          .batch = number(argv[7]),
-                          .folder = argv[9]};
-        return write_network(&job, argv[2], number(argv[8]));
+        struct job job = {
+            .bind = test_bind_images(argv + 3), .batch = test_size(argv[7]), .folder = argv[9]};
+        return write_network(&job, argv[2], test_size(argv[8]));
     }
     if ((argc == 9 || argc == 10) && strcmp(argv[1], "sequences") == 0) {
-        struct job job = {.bind = {.features = number(argv[4]),
-                                   .classes = number(argv[5]),
-                                   .responses = 1,
-                                   .longest = number(argv[3]),
-                                   .normalisation = NN_NORMALISATION_NONE},
-                          .steps = number(argv[3]),
-                          .batch = number(argv[6]),
-                          .ids = argc == 10 ? number(argv[9]) : 0,
+        struct job job = {.bind = test_bind_sequences(argv + 3),
+                          .steps = test_size(argv[3]),
+                          .batch = test_size(argv[6]),
+                          .ids = argc == 10 ? test_size(argv[9]) : 0,
                           .folder = argv[8]};
-        return write_network(&job, argv[2], number(argv[7]));
+        job.bind.classes = test_size(argv[5]);
+        return write_network(&job, argv[2], test_size(argv[7]));
     }
     (void)fprintf(stderr, "see the head of tests/accept/onnx_driver.c\n");
     return 2;

@@ -16,6 +16,7 @@
 #include "core/exchange/onnx.h"
 #include "core/files/weights.h"
 #include "core/network/network.h"
+#include "tests/support/network.h"
 
 struct job {
     struct nn_weights *file;
@@ -161,31 +162,19 @@ static int run(struct job *job, const char *path)
     return status == NN_OK ? 0 : 1;
 }
 
-static size_t number(const char *text)
-{
-    return strtoul(text, NULL, 10);
-}
-
 int main(int argc, char **argv)
 {
     if (argc == 9 && strcmp(argv[1], "images") == 0) {
-        struct job job = {.bind = {.height = number(argv[3]),
-                                   .width = number(argv[4]),
-                                   .channels = number(argv[5]),
-                                   .classes = number(argv[6]),
-                                   .normalisation = NN_NORMALISATION_NONE},
-                          .batch = number(argv[7]),
-                          .folder = argv[8]};
+        struct job job = {
+            .bind = test_bind_images(argv + 3), .batch = test_size(argv[7]), .folder = argv[8]};
         return run(&job, argv[2]);
     }
     if (argc == 8 && strcmp(argv[1], "sequences") == 0) {
-        struct job job = {.bind = {.features = number(argv[4]),
-                                   .responses = number(argv[5]),
-                                   .longest = number(argv[3]),
-                                   .normalisation = NN_NORMALISATION_NONE},
-                          .steps = number(argv[3]),
-                          .batch = number(argv[6]),
+        struct job job = {.bind = test_bind_sequences(argv + 3),
+                          .steps = test_size(argv[3]),
+                          .batch = test_size(argv[6]),
                           .folder = argv[7]};
+        job.bind.responses = test_size(argv[5]);
         return run(&job, argv[2]);
     }
     (void)fprintf(stderr, "see the head of tests/accept/onnx_read_driver.c\n");

@@ -30,6 +30,25 @@ def test_a_step_of_each(daemon):
     assert "auxiliary_loss" in {row["kind"] for row in trials[0]["resolved"]["network"]["layers"]}
 
 
+def test_every_network_of_images_is_taken_by_its_name(daemon):
+    """As the network of a job, and as a value of an axis; those of a size at the data set's."""
+    made = daemon.create_dataset(assay.blobs_idx(12, 6, side=96), "idx", name="by name", channels=3)
+    networks = [row for row in daemon.get("/v1/networks")["items"] if row["input"] == "image_input"]
+    sized = {row["name"]: any(p["name"] == "size" for p in row["parameters"]) for row in networks}
+    assert {"googlenet", "googlenet_lrn", "inception_v3", "resnet50", "mobilenet_v2", "drsn_cw_2d"} <= set(sized)
+    for kind in ("solver_comparison", "transfer_learning"):
+        job = {"kind": kind, "dataset": made["id"], "training": {"solver": "sgdm", "batch_size": 4}}
+        for name, has_size in sized.items():
+            network = {"name": name, **({"size": 0} if has_size else {})}
+            plan = daemon.post("/v1/jobs?dry_run=true", {**job, "network": network})
+            assert plan["resolved"]["network"]["name"] == name, (kind, name)
+        for has_size in (True, False):
+            names = [name for name in sized if sized[name] == has_size]
+            axes = {"network.name": names, **({"network.size": [0]} if has_size else {})}
+            plan = daemon.post("/v1/jobs?dry_run=true", {**job, "search": {"parameters": axes}})
+            assert plan["trial_count"] == len(names), (kind, plan["trial_count"])
+
+
 def test_a_step_of_each_shrinkage_network(daemon):
     """Signals are images of one row to the 1-D ones, which take any height."""
     made = daemon.create_dataset(assay.blobs_idx(12, 6, side=16), "idx", name="small shrinkage", channels=3)

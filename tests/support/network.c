@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/random.h"
+#include "core/json/json.h"
 #include "tests/support/cmocka_all.h"
 
 json_t *test_json(const char *text)
@@ -73,4 +74,62 @@ void test_fill_parameters(struct nn_network *network, uint64_t seed)
             p->value[k] = (nn_real)(size * (double)p->value[k]) + (around_one ? 1 : 0);
         }
     }
+}
+
+size_t test_size(const char *text)
+{
+    return strtoul(text, NULL, 10);
+}
+
+struct nn_network_bind test_bind_images(char *const *sizes)
+{
+    return (struct nn_network_bind){.height = test_size(sizes[0]),
+                                    .width = test_size(sizes[1]),
+                                    .channels = test_size(sizes[2]),
+                                    .classes = test_size(sizes[3]),
+                                    .normalisation = NN_NORMALISATION_NONE};
+}
+
+struct nn_network_bind test_bind_sequences(char *const *sizes)
+{
+    return (struct nn_network_bind){.longest = test_size(sizes[0]),
+                                    .features = test_size(sizes[1]),
+                                    .responses = 1,
+                                    .normalisation = NN_NORMALISATION_NONE};
+}
+
+json_t *test_report(json_t *spec, const struct nn_network_bind *bind)
+{
+    json_t *report = NULL;
+    struct nn_error err = {0};
+    assert_int_equal(nn_network_analyze(spec, bind, 128, &report, &err), NN_OK);
+    assert_non_null(report);
+    return report;
+}
+
+const struct nn_parameter *test_parameter(const struct nn_network *network, const char *name)
+{
+    for (size_t i = 0; i < nn_network_parameter_count(network); i++) {
+        if (strcmp(nn_network_parameter(network, i)->name, name) == 0) {
+            return nn_network_parameter(network, i);
+        }
+    }
+    fail_msg("no parameter %s", name);
+    return NULL;
+}
+
+void test_load_random(struct nn_network *network, size_t batch, uint64_t seed)
+{
+    test_fill(nn_network_input(network), batch * nn_network_input_size(network), seed);
+}
+
+const char *test_text_at(const json_t *json, const char *path)
+{
+    const char *text = json_string_value(jx_path_get(json, path));
+    return text ? text : "";
+}
+
+double test_number_at(const json_t *json, const char *path)
+{
+    return json_number_value(jx_path_get(json, path));
 }

@@ -208,3 +208,26 @@ void store_world_close(struct store_world *world)
     assert_int_equal(store_fixture_violations(&world->f), 0);
     store_fixture_close(&world->f);
 }
+
+void store_claimed_open(struct store_claimed *world, struct test_postgres *postgres)
+{
+    store_fixture_open(&world->f, postgres);
+    store_fixture_worker(&world->f, world->worker);
+    store_fixture_dataset(&world->f, "fashion", world->dataset);
+    store_fixture_job(&world->f, world->dataset, 2, 2, world->job);
+    store_fixture_claim(&world->f, world->worker, &world->t);
+}
+
+void store_claimed_close(struct store_claimed *world)
+{
+    assert_int_equal(store_fixture_violations(&world->f), 0);
+    store_fixture_close(&world->f);
+}
+
+void store_claimed_commit(struct store_claimed *world, const struct store_point *points, size_t n)
+{
+    struct store_progress progress = {points[n - 1].step, points[n - 1].step, 1, "training"};
+    struct store_commit commit = {.progress = &progress, .points = points, .n_points = n};
+    assert_ok(&world->f,
+              store_attempt_commit(world->f.store, &world->t.claim, &commit, NULL, &world->f.err));
+}

@@ -58,4 +58,14 @@ void store_world_open(struct store_world *world, struct test_postgres *postgres,
 /* Fails the test when an invariant does not hold. */
 void store_world_close(struct store_world *world);
 
+/* A world with a job of two trials, one of which is claimed. */
+struct store_claimed {
+    struct store_fixture f;
+    char worker[SV_ID_SIZE], dataset[SV_ID_SIZE], job[SV_ID_SIZE];
+    struct store_claimed_trial t;
+};
+void store_claimed_open(struct store_claimed *world, struct test_postgres *postgres);
+void store_claimed_close(struct store_claimed *world);
+void store_claimed_commit(struct store_claimed *world, const struct store_point *points, size_t n);
+
 #endif

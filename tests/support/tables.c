@@ -10,9 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/data/sequence_loader.h"
 #include "core/data/simulate.h"
 
 #include "tests/support/archives.h"
+#include "tests/support/cmocka_all.h"
 #include "tests/support/sets.h"
 
 enum { FILES_MAX = 64 };
@@ -205,4 +207,44 @@ size_t test_tables_item(const struct test_tables *t, const char *name)
         }
     }
     return SIZE_MAX;
+}
+
+const struct nn_sequences_info *test_tables_info(const struct test_tables *t)
+{
+    return nn_sequences_info(t->set);
+}
+
+void test_assert_floats(const float *values, const float *wanted, size_t n)
+{
+    assert_non_null(values);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(values[i] == wanted[i]);
+    }
+}
+
+void test_tables_refused(struct test_tables *t, const char *options, const char *text,
+                         enum nn_status status, const char *words)
+{
+    test_tables_text(t, options, text);
+    if (!strstr(t->err.text, words)) {
+        print_message("\"%s\" instead of \"%s\"\n", t->err.text, words);
+    }
+    assert_int_equal(t->status, status);
+    assert_non_null(strstr(t->err.text, words));
+}
+
+struct nn_scaling *test_tables_scaling(const struct test_tables *t, const uint32_t *items, size_t n,
+                                       const struct nn_scaling_options *options)
+{
+    struct nn_scaling *scaling = NULL;
+    assert_int_equal(nn_scaling_create(t->set, items, n, options, &scaling, NULL), NN_OK);
+    return scaling;
+}
+
+struct nn_scaled_sequences *test_tables_scaled(const struct test_tables *t,
+                                               const struct nn_scaling *scaling)
+{
+    struct nn_scaled_sequences *scaled = NULL;
+    assert_int_equal(nn_scaled_sequences_create(t->set, scaling, NULL, &scaled, NULL), NN_OK);
+    return scaled;
 }

@@ -6,6 +6,7 @@
 #define TESTS_SUPPORT_TABLES_H
 
 #include "core/data/import.h"
+#include "core/data/scaling.h"
 #include "core/data/sequences.h"
 
 struct test_table_file {
@@ -50,5 +51,19 @@ const char *test_tables_refusal(const struct test_tables *t, const char *sequenc
 bool test_tables_warns(const struct test_tables *t, const char *code);
 /* Index of a sequence, SIZE_MAX if there is none. */
 size_t test_tables_item(const struct test_tables *t, const char *name);
+
+/* Imports one text, which must be refused; the error must hold these words. */
+void test_tables_refused(struct test_tables *t, const char *options, const char *text,
+                         enum nn_status status, const char *words);
+
+/* Of the set that is open: what it is, its scaling by some of its sequences, itself scaled. */
+const struct nn_sequences_info *test_tables_info(const struct test_tables *t);
+struct nn_scaling *test_tables_scaling(const struct test_tables *t, const uint32_t *items, size_t n,
+                                       const struct nn_scaling_options *options);
+struct nn_scaled_sequences *test_tables_scaled(const struct test_tables *t,
+                                               const struct nn_scaling *scaling);
+
+/* Equal to the bit. */
+void test_assert_floats(const float *values, const float *wanted, size_t n);
 
 #endif

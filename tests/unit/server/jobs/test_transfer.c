@@ -4,35 +4,31 @@
  * gets, what is frozen, and every refusal with its pointer.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/json/json.h"
 #include "core/network/network.h"
 #include "server/jobs/jobs.h"
 #include "tests/support/cmocka_all.h"
+#include "tests/support/jobs.h"
+#include "tests/support/network.h"
 
-#define DATA      "0192a1b2c3d47e5f8a9b0c1d2e3f4a5b"
 #define FITS      "0192a1b2c3d47e5f8a9b0c1d2e3f0001"
 #define OTHER     "0192a1b2c3d47e5f8a9b0c1d2e3f0002"
 #define UPLOADING "0192a1b2c3d47e5f8a9b0c1d2e3f0003"
 #define ABSENT    "0192a1b2c3d47e5f8a9b0c1d2e3f0004"
 #define LEVELS    "0192a1b2c3d47e5f8a9b0c1d2e3f0005" /* fit, and name their preprocessing */
 #define DIGEST    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-#define MINIMAL   "'kind': 'solver_comparison', 'dataset': '" DATA "'"
-#define TRANSFER  "'kind': 'transfer_learning', 'dataset': '" DATA "'"
+#define MINIMAL   "'kind': 'solver_comparison', 'dataset': '" TEST_DATASET "'"
+#define TRANSFER  "'kind': 'transfer_learning', 'dataset': '" TEST_DATASET "'"
 
-static struct jobs_dataset photos = {
-    .id = DATA, .height = 28, .width = 28, .channels = 3, .classes = 5, .train = 600, .test = 100};
-
-static enum sv_status find_dataset(void *ctx, const char *id, struct jobs_dataset *out_dataset,
-                                   struct sv_error *err)
-{
-    (void)err;
-    (void)id;
-    *out_dataset = *(const struct jobs_dataset *)ctx;
-    return SV_OK;
-}
+static struct jobs_dataset photos = {.id = TEST_DATASET,
+                                     .height = 28,
+                                     .width = 28,
+                                     .channels = 3,
+                                     .classes = 5,
+                                     .train = 600,
+                                     .test = 100};
 
 static enum sv_status find_weights(void *ctx, const char *id, const json_t *network,
                                    const struct nn_network_bind *bind,
@@ -59,68 +55,29 @@ static enum sv_status find_weights(void *ctx, const char *id, const json_t *netw
     return SV_OK;
 }
 
-static const struct jobs_context context = {.find_dataset = find_dataset,
+static const struct jobs_context context = {.find_dataset = test_find_dataset,
                                             .find_weights = find_weights,
                                             .ctx = &photos,
                                             .max_trials = 100,
                                             .trial_memory_bytes = (uint64_t)2 << 30};
 
-/* Single quotes stand for double ones, so that jobs read well here. */
-static enum sv_status try(const char *text, struct jobs_plan **out_plan, struct sv_error *err)
-{
-    char *copy = strdup(text);
-    json_t *submitted = NULL;
-    json_t *issues = NULL;
-    for (char *c = copy; *c; c++) {
-        *c = *c == '\'' ? '"' : *c;
-    }
-    assert_int_equal(jx_parse(copy, strlen(copy), NULL, &submitted, NULL), NN_OK);
-    free(copy);
-    enum sv_status st = jobs_resolve(submitted, &context, out_plan, &issues, err);
-    json_decref(submitted);
-    json_decref(issues);
-    return st;
-}
-
-static struct jobs_plan *resolve(const char *text)
-{
-    struct jobs_plan *plan = NULL;
-    struct sv_error err = {0};
-    enum sv_status st = try(text, &plan, &err);
-    if (st != SV_OK) {
-        fail_msg("%s: %s at %s: %s", text, sv_status_slug(st), err.pointer, err.text);
-    }
-    return plan;
-}
-
-static double number_at(const json_t *json, const char *path)
-{
-    return json_number_value(jx_path_get(json, path));
-}
-
-static const char *text_at(const json_t *json, const char *path)
-{
-    const char *text = json_string_value(jx_path_get(json, path));
-    return text ? text : "";
-}
-
 static void the_kind_has_the_defaults_of_its_experiment(void **state)
 {
     (void)state;
     struct jobs_plan *plan =
-        resolve("{" TRANSFER ", 'network': {'name': 'squeezenet1_1', 'size': 0},"
-                " 'training': {'epochs': 7}}");
+        test_resolve(&context, "{" TRANSFER ", 'network': {'name': 'squeezenet1_1', 'size': 0},"
+                               " 'training': {'epochs': 7}}");
     const json_t *trial = plan->trials[0].resolved;
     assert_int_equal(plan->trial_count, 1);
     assert_string_equal(plan->headline_metric, "validation_accuracy");
-    assert_string_equal(text_at(trial, "training.solver"), "sgdm");
-    assert_string_equal(text_at(trial, "training.shuffle"), "every_epoch");
-    assert_string_equal(text_at(trial, "freeze"), "none");
-    assert_true(number_at(trial, "training.learning_rate") == 0.001);
-    assert_true(number_at(trial, "training.head_learning_rate_factor") == 10);
-    assert_true(number_at(trial, "training.l2") == 0.0001);
-    assert_true(number_at(trial, "training.batch_size") == 32);
-    assert_true(number_at(trial, "training.epochs") == 7);
+    assert_string_equal(test_text_at(trial, "training.solver"), "sgdm");
+    assert_string_equal(test_text_at(trial, "training.shuffle"), "every_epoch");
+    assert_string_equal(test_text_at(trial, "freeze"), "none");
+    assert_true(test_number_at(trial, "training.learning_rate") == 0.001);
+    assert_true(test_number_at(trial, "training.head_learning_rate_factor") == 10);
+    assert_true(test_number_at(trial, "training.l2") == 0.0001);
+    assert_true(test_number_at(trial, "training.batch_size") == 32);
+    assert_true(test_number_at(trial, "training.epochs") == 7);
     assert_true(json_is_null(json_object_get(trial, "weights")));
     assert_int_equal(plan->start_count, 0);
     jobs_plan_destroy(plan);
@@ -129,8 +86,8 @@ static void the_kind_has_the_defaults_of_its_experiment(void **state)
 static void without_validation_the_test_part_is_the_headline(void **state)
 {
     (void)state;
-    struct jobs_plan *plan =
-        resolve("{" TRANSFER ", 'network': {'name': 'simple_cnn'}, 'split': {'train': 1}}");
+    struct jobs_plan *plan = test_resolve(
+        &context, "{" TRANSFER ", 'network': {'name': 'simple_cnn'}, 'split': {'train': 1}}");
     assert_string_equal(plan->headline_metric, "test_accuracy");
     jobs_plan_destroy(plan);
 }
@@ -138,10 +95,11 @@ static void without_validation_the_test_part_is_the_headline(void **state)
 static void the_digest_of_the_weights_is_part_of_the_trial(void **state)
 {
     (void)state;
-    struct jobs_plan *without = resolve("{" MINIMAL "}");
-    struct jobs_plan *all = resolve("{" MINIMAL ", 'weights': '" FITS "'}");
-    struct jobs_plan *named = resolve("{" MINIMAL ", 'weights': {'simple_cnn': '" FITS "'}}");
-    assert_string_equal(text_at(all->trials[0].resolved, "weights"), DIGEST);
+    struct jobs_plan *without = test_resolve(&context, "{" MINIMAL "}");
+    struct jobs_plan *all = test_resolve(&context, "{" MINIMAL ", 'weights': '" FITS "'}");
+    struct jobs_plan *named =
+        test_resolve(&context, "{" MINIMAL ", 'weights': {'simple_cnn': '" FITS "'}}");
+    assert_string_equal(test_text_at(all->trials[0].resolved, "weights"), DIGEST);
     assert_string_equal(all->trials[0].hash, named->trials[0].hash);
     assert_string_not_equal(all->trials[0].hash, without->trials[0].hash);
     assert_int_equal(all->start_count, 1);
@@ -155,14 +113,15 @@ static void the_digest_of_the_weights_is_part_of_the_trial(void **state)
 static void each_network_has_its_own_weights(void **state)
 {
     (void)state;
-    struct jobs_plan *plan = resolve(
+    struct jobs_plan *plan = test_resolve(
+        &context,
         "{" TRANSFER ", 'network': {'dropout': 0.2, 'size': 0}, 'weights': {'mobilenet_v2': '" FITS
         "'}, 'search': {'parameters': {'network.name': ['squeezenet1_1', 'mobilenet_v2']}}}");
     assert_int_equal(plan->trial_count, 2);
     assert_int_equal(plan->start_count, 1);
     assert_true(plan->without_weights);
     for (size_t i = 0; i < 2; i++) {
-        assert_string_equal(text_at(plan->trials[i].resolved, "weights"), i < 1 ? "" : DIGEST);
+        assert_string_equal(test_text_at(plan->trials[i].resolved, "weights"), i < 1 ? "" : DIGEST);
     }
     jobs_plan_destroy(plan);
 }
@@ -170,14 +129,14 @@ static void each_network_has_its_own_weights(void **state)
 static void what_is_frozen_can_be_swept(void **state)
 {
     (void)state;
-    struct jobs_plan *plan =
-        resolve("{" TRANSFER ", 'network': {'name': 'mobilenet_v2', 'size': 0}, 'weights': '" FITS
-                "', 'search': {'parameters': {'freeze': ['none', 'all_but_head',"
-                " {'up_to': 'classifier.0'}]}}}");
+    struct jobs_plan *plan = test_resolve(
+        &context, "{" TRANSFER ", 'network': {'name': 'mobilenet_v2', 'size': 0}, 'weights': '" FITS
+                  "', 'search': {'parameters': {'freeze': ['none', 'all_but_head',"
+                  " {'up_to': 'classifier.0'}]}}}");
     assert_int_equal(plan->trial_count, 3);
     assert_false(plan->without_weights);
-    assert_string_equal(text_at(plan->trials[1].resolved, "freeze"), "all_but_head");
-    assert_string_equal(text_at(plan->trials[2].resolved, "freeze.up_to"), "classifier.0");
+    assert_string_equal(test_text_at(plan->trials[1].resolved, "freeze"), "all_but_head");
+    assert_string_equal(test_text_at(plan->trials[2].resolved, "freeze.up_to"), "classifier.0");
     jobs_plan_destroy(plan);
 }
 
@@ -190,12 +149,12 @@ static void a_transfer_without_weights_is_warned_of(void **state)
                                        " 'weights': '" FITS "'}",
                                        "{" MINIMAL "}"};
     for (size_t i = 0; i < 3; i++) {
-        struct jobs_plan *plan = resolve(jobs[i]);
+        struct jobs_plan *plan = test_resolve(&context, jobs[i]);
         json_t *answer = jobs_plan_encode(plan);
         const json_t *warnings = json_object_get(answer, "warnings");
         assert_int_equal(json_array_size(warnings), i == 0 ? 1 : 0);
         if (i == 0) {
-            assert_string_equal(text_at(json_array_get(warnings, 0), "pointer"), "/weights");
+            assert_string_equal(test_text_at(json_array_get(warnings, 0), "pointer"), "/weights");
         }
         json_decref(answer);
         jobs_plan_destroy(plan);
@@ -206,20 +165,21 @@ static void a_transfer_without_weights_is_warned_of(void **state)
 static void the_preprocessing_of_the_weights_is_in_the_network(void **state)
 {
     (void)state;
-    struct jobs_plan *plan = resolve("{" MINIMAL ", 'weights': '" LEVELS "'}");
+    struct jobs_plan *plan = test_resolve(&context, "{" MINIMAL ", 'weights': '" LEVELS "'}");
     const json_t *layers = jx_path_get(plan->trials[0].resolved, "network.layers");
     const json_t *input = json_array_get(layers, 0);
-    assert_string_equal(text_at(input, "kind"), "image_input");
-    assert_string_equal(text_at(input, "normalisation"), "zscore");
+    assert_string_equal(test_text_at(input, "kind"), "image_input");
+    assert_string_equal(test_text_at(input, "normalisation"), "zscore");
     const json_t *mean = json_object_get(input, "mean"), *std = json_object_get(input, "std");
     assert_true(json_number_value(json_array_get(mean, 0)) == 127.5);
     assert_true(json_number_value(json_array_get(mean, 2)) == 123.675);
     assert_true(json_number_value(json_array_get(std, 1)) == 63.75);
     jobs_plan_destroy(plan);
     /* the job's own word */
-    plan = resolve("{" MINIMAL ", 'weights': '" LEVELS "', 'data': {'normalisation': 'none'}}");
+    plan = test_resolve(&context, "{" MINIMAL ", 'weights': '" LEVELS
+                                  "', 'data': {'normalisation': 'none'}}");
     layers = jx_path_get(plan->trials[0].resolved, "network.layers");
-    assert_string_not_equal(text_at(json_array_get(layers, 0), "normalisation"), "zscore");
+    assert_string_not_equal(test_text_at(json_array_get(layers, 0), "normalisation"), "zscore");
     jobs_plan_destroy(plan);
 }
 
@@ -236,7 +196,7 @@ static void long_names_and_none_are_names(void **state)
     (void)snprintf(text, sizeof text,
                    "{" MINIMAL ", 'weights': '" FITS "', 'network': {'name': '%s', %s}}", name,
                    LAYERS);
-    struct jobs_plan *plan = resolve(text);
+    struct jobs_plan *plan = test_resolve(&context, text);
     assert_int_equal(plan->trial_count, 3);
     assert_int_equal(plan->start_count, 1);
     assert_string_equal(plan->starts[0].network, name);
@@ -244,14 +204,14 @@ static void long_names_and_none_are_names(void **state)
     (void)snprintf(text, sizeof text,
                    "{" MINIMAL ", 'weights': {'%s': '" FITS "'}, 'network': {'name': '%s', %s}}",
                    name, name, LAYERS);
-    plan = resolve(text);
+    plan = test_resolve(&context, text);
     assert_int_equal(plan->start_count, 1);
     jobs_plan_destroy(plan);
     (void)snprintf(text, sizeof text,
                    "{" MINIMAL ", 'weights': '" FITS "', 'search': {'parameters': {'network':"
                    " [{%s}, {'name': 'layers', %s}]}}}",
                    LAYERS, LAYERS);
-    plan = resolve(text);
+    plan = test_resolve(&context, text);
     assert_int_equal(plan->start_count, 2);
     assert_string_equal(plan->starts[0].network, "");
     assert_string_equal(plan->starts[1].network, "layers");
@@ -310,7 +270,7 @@ static void every_refusal_names_its_field(void **state)
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         struct jobs_plan *plan = NULL;
         struct sv_error err = {0};
-        enum sv_status st = try(refusals[i].job, &plan, &err);
+        enum sv_status st = test_try(&context, refusals[i].job, &plan, &err);
         if (st != refusals[i].status || strcmp(err.pointer, refusals[i].pointer) != 0) {
             fail_msg("%s: %s at \"%s\" (%s), not %s at \"%s\"", refusals[i].job, sv_status_slug(st),
                      err.pointer, err.text, sv_status_slug(refusals[i].status),

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs that are refused, each with its code and pointer, and sets that cannot be cut.
+ */
+#include <string.h>
+
+#include "core/json/json.h"
+#include "tests/support/cmocka_all.h"
+#include "tests/support/jobs.h"
+#include "tests/support/network.h"
+
+static struct jobs_dataset fashion = {.id = TEST_DATASET,
+                                      .height = 28,
+                                      .width = 28,
+                                      .channels = 1,
+                                      .classes = 10,
+                                      .train = 60000,
+                                      .test = 10000};
+
+static const struct jobs_context context = {.find_dataset = test_find_dataset,
+                                            .ctx = &fashion,
+                                            .max_trials = 100,
+                                            .trial_memory_bytes = (uint64_t)2 << 30};
+
+#define MINIMAL "'kind': 'solver_comparison', 'dataset': '" TEST_DATASET "'"
+
+struct refusal {
+    const char *job, *pointer;
+    enum sv_status status;
+};
+
+static const struct refusal REFUSALS[] = {
+    {"[]", "", SV_ERR_INVALID_FIELD},
+    {"{}", "/kind", SV_ERR_INVALID_FIELD},
+    {"{'kind': 3}", "/kind", SV_ERR_INVALID_FIELD},
+    {"{'kind': 'solver_comparisons'}", "/kind", SV_ERR_INVALID_FIELD},
+    {"{'kind': 'transfer_learning'}", "/dataset", SV_ERR_INVALID_FIELD},
+    {"{'kind': 'solver_comparison'}", "/dataset", SV_ERR_INVALID_FIELD},
+    {"{'kind': 'solver_comparison', 'dataset': 7}", "/dataset", SV_ERR_INVALID_FIELD},
+    {"{'kind': 'solver_comparison', 'dataset': 'x'}", "/dataset", SV_ERR_INVALID_FIELD},
+    {"{'kind': 'solver_comparison', 'dataset': '0192a1b2c3d47e5f8a9b0c1d2e3f4a5c'}", "/dataset",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'sead': 1}", "/sead", SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'explain': {'samples': 0}}", "/explain/samples", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'explain': {'samples': [3, 5, 3]}}", "/explain/samples/2",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'explain': {'samples': [3, 99999999]}}", "/explain/samples/1",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'explain': {'part': 'train'}}", "/explain/part", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'explain': {'methods': ['grad']}}", "/explain/methods/0", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'explain': {'methods': ['activations']}}", "/explain/layers",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'explain': {'methods': ['grad_cam'], 'layers': ['relu1']}}", "/explain/layers",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'explain': {'layers': ['nowhere']}}", "/explain/layers/0",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'explain': {'feature_layer': 'fc'}}", "/explain/feature_layer",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'explain': {}, 'network': {'name': 'mlp'}}", "/explain/methods",
+     SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'explain': {'heat': 1}}", "/explain/heat", SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'reuse': true}", "/reuse", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'precision': 'bf16'}", "/precision", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'precision': 'f16'}", "/precision", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'strategy': 'random'}}", "/search/strategy", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'search': {'strategy': 'bayesian'}}", "/search/strategy", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'search': {'strategy': 'guess'}}", "/search/strategy", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': []}", "/search", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'evaluation': {'phm08': {}}}", "/evaluation/phm08", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'evaluation.phm08.a_late': [1, 2]}}}",
+     "/evaluation/phm08", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'learning_rate': 1e-310}}", "/training/learning_rate",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.learning_rate': [1, 1e-310]}}}",
+     "/search/parameters/training.learning_rate/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'evaluation': {'custom_metrics': {}}}", "/evaluation/custom_metrics",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'evaluation': {'custom_metrics': [{'name': 'm', 'lua': 'return ('}]}}",
+     "/evaluation/custom_metrics/0/lua", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'evaluation': {'custom_metrics': [{'name': 'loss', 'lua': 'return 1'}]}}",
+     "/evaluation/custom_metrics/0/name", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'evaluation.custom_metrics': [[]]}}}",
+     "/search/parameters/evaluation.custom_metrics", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'evaluation': [{}]}}}",
+     "/search/parameters/evaluation", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'evaluation': {'metrics': ['speed']}}", "/evaluation/metrics/0",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'operators': 'fast'}", "/operators", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'name': 'a\\nb'}", "/name", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'labels': ['a', 'a']}", "/labels/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'labels': ['']}", "/labels/0", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'labels': 'a'}", "/labels", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'seeds': []}", "/seeds", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'seeds': [1, 1]}", "/seeds/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'seeds': [-1]}", "/seeds/0", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'seeds': [9007199254740992]}", "/seeds/0", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'epochs': 0}}", "/training/epochs", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'epochs': 2.5}}", "/training/epochs", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'epochs': 'NaN'}}", "/training/epochs", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'batch_size': 0}}", "/training/batch_size", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'batchsize': 8}}", "/training/batchsize", SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'training': {'learning_rate': 0}}", "/training/learning_rate",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'solver': 'adamx'}}", "/training/solver", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': null}", "/training", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'split': {'train': 0}}", "/split/train", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'split': {'train': 0.8, 'validation': 0.3}}", "/split/validation",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'split': {'train': 1}, 'training': {'patience': 3}}", "/training/patience",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'split': {'train': 1}, 'training': {'output_network': "
+     "'best_validation_loss'}}",
+     "/training/output_network", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'limits': {'memory_bytes': 1}}", "/limits/memory_bytes", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'limits': {'memory_bytes': 16777216}}", "/training/batch_size",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'max_attempts': 0}", "/max_attempts", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'threads': -1}", "/threads", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'network': 'simple_cnn'}", "/network", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'network': {'name': 'simple_cnn', 'filters': 0}}", "/network/filters",
+     SV_ERR_INVALID_NETWORK},
+    {"{" MINIMAL ", 'network': {'name': 'simple_cnn', 'kernel': 64}}", NULL,
+     SV_ERR_INVALID_NETWORK},
+    {"{" MINIMAL ", 'network': {'layers': []}}", NULL, SV_ERR_INVALID_NETWORK},
+    {"{" MINIMAL ", 'explain': {}, 'network': {'name': 'resnet18', 'size': 64}}", NULL,
+     SV_ERR_INVALID_NETWORK},
+    /* Sweeps: the pointer names the value at fault. */
+    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': ['sgdm', 'adamx']}}}",
+     "/search/parameters/training.solver/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.epochs': [1, 0]}}}",
+     "/search/parameters/training.epochs/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.speed': [1]}}}",
+     "/search/parameters/training.speed", SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': []}}}",
+     "/search/parameters/training.solver", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': 'sgdm'}}}",
+     "/search/parameters/training.solver", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': ['sgdm', 'sgdm']}}}",
+     "/search/parameters/training.solver/1", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'dataset': ['a']}}}", "/search/parameters/dataset",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'trainings.solver': ['sgdm']}}}",
+     "/search/parameters/trainings.solver", SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'': [1]}}}", "/search/parameters/",
+     SV_ERR_UNKNOWN_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training..solver': [1]}}}", NULL,
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'data.rul_threshold': [150]}}}",
+     "/search/parameters/data.rul_threshold/0", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'data': {'sort': 'none'}}", "/data/sort", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'augmentation': {'rotation_degrees': [10, -10]}}",
+     "/augmentation/rotation_degrees", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'augmentation': {'scale': [0, 2]}}", "/augmentation/scale/0",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'explain': {'methods': ['grad_cam', 'lime']}}", "/explain/methods/1",
+     SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'explain': {'methods': ['occlusion']}}", "/explain/methods/0",
+     SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'parallel': {'workers': 2}}", "/parallel", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'search': {'strategy': 'bayesian'}}", "/search/strategy", SV_ERR_NOT_SUPPORTED},
+    {"{" MINIMAL ", 'evaluation': {'metrics': ['accuracy', 'rmse']}}", "/evaluation/metrics/1",
+     SV_ERR_INVALID_FIELD},
+    {"{'kind': 'sequence_regression', 'dataset': '" TEST_DATASET "'}", "/dataset",
+     SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'training': {'epochs': 3}, 'search': {'parameters': {'training.epochs': [1, "
+     "2]}}}",
+     "/search/parameters/training.epochs", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'network': {'name': 'simple_cnn', 'filters': 7}, 'search': {'parameters': "
+     "{'network': [{'name': 'simple_cnn'}]}}}",
+     "/search/parameters/network", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training.epochs': [1], 'training': [{'l2': 0}]}}}",
+     "/search/parameters/training", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training': [{'l2': 0}, {'epochs': 2}], "
+     "'training.epochs': [1]}}}",
+     "/search/parameters/training.epochs", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'training': [{'epochs': 0}]}}}",
+     "/search/parameters/training/0", SV_ERR_INVALID_FIELD},
+    {"{" MINIMAL ", 'search': {'parameters': {'network.filters': [4, 0]}}}",
+     "/search/parameters/network.filters/1", SV_ERR_INVALID_NETWORK},
+    {"{" MINIMAL ", 'seeds': [1,2,3,4,5,6,7,8,9,10], 'search': {'parameters': "
+     "{'training.epochs': [1,2,3,4,5,6,7,8,9,10,11]}}}",
+     "/search/parameters", SV_ERR_INVALID_FIELD},
+};
+
+/* Pictures of the validation part are explained where nothing is tested. */
+static void the_part_that_is_explained_is_one_that_there_is(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan =
+        test_resolve(&context, "{" MINIMAL ", 'split': {'train': 0.5, 'validation': 0.2}, "
+                               "'explain': {}}");
+    assert_string_equal(test_text_at(plan->trials[0].resolved, "explain.part"), "test");
+    jobs_plan_destroy(plan);
+    struct jobs_dataset whole = fashion;
+    fashion.test = 0;
+    plan = test_resolve(&context, "{" MINIMAL ", 'explain': {}}");
+    assert_string_equal(test_text_at(plan->resolved, "explain.part"), "validation");
+    assert_string_equal(test_text_at(plan->trials[0].resolved, "explain.part"), "validation");
+    jobs_plan_destroy(plan);
+    fashion = whole;
+}
+
+static void every_refusal_names_its_field(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof REFUSALS / sizeof REFUSALS[0]; i++) {
+        const struct refusal *row = &REFUSALS[i];
+        struct jobs_plan *plan = NULL;
+        struct sv_error err = {0};
+        enum sv_status st = test_try(&context, row->job, &plan, &err);
+        bool at = !row->pointer || strcmp(err.pointer, row->pointer) == 0;
+        if (st != row->status || !at || !err.text[0]) {
+            fail_msg("%s: %s at \"%s\" (%s), not %s at \"%s\"", row->job, sv_status_slug(st),
+                     err.pointer, err.text, sv_status_slug(row->status),
+                     row->pointer ? row->pointer : "*");
+        }
+        assert_null(plan);
+    }
+}
+
+static void the_nearest_name_is_offered(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = NULL;
+    struct sv_error err = {0};
+    assert_int_equal(test_try(&context, "{" MINIMAL ", 'training': {'batchsize': 8}}", &plan, &err),
+                     SV_ERR_UNKNOWN_FIELD);
+    assert_non_null(strstr(err.text, "batch_size"));
+}
+
+/* Sets of which nothing can be kept back, and without a part that trains. */
+static void a_set_that_cannot_be_cut_is_said_before(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t train, test;
+        const char *job, *pointer; /* NULL: it is taken, and all trains */
+    } rows[] = {
+        {2, 10, "{" MINIMAL "}", NULL},
+        {2, 10, "{" MINIMAL ", 'split': {'train': 0.5}}", "/split/train"},
+        {2, 10, "{" MINIMAL ", 'split': {'validation': 0.5}}", "/split/train"},
+        {2, 0, "{" MINIMAL "}", "/dataset"},
+        {2, 0, "{" MINIMAL ", 'split': {'train': 1}}", NULL},
+        {0, 10, "{" MINIMAL "}", "/dataset"},
+    };
+    const struct jobs_dataset before = fashion;
+    fashion.indivisible = true;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct jobs_plan *plan = NULL;
+        struct sv_error err = {0};
+        fashion.train = rows[i].train;
+        fashion.test = rows[i].test;
+        enum sv_status st = test_try(&context, rows[i].job, &plan, &err);
+        assert_int_equal(st, rows[i].pointer ? SV_ERR_INVALID_FIELD : SV_OK);
+        assert_string_equal(err.pointer, rows[i].pointer ? rows[i].pointer : "");
+        if (plan) {
+            assert_true(test_number_at(plan->trials[0].resolved, "split.train") == 1);
+            assert_true(test_number_at(plan->trials[0].resolved, "split.validation") == 0);
+            assert_string_equal(plan->headline_metric,
+                                rows[i].test ? "test_accuracy" : "validation_accuracy");
+        }
+        jobs_plan_destroy(plan);
+    }
+    fashion = before;
+}
+
+static void a_set_of_one_class_is_no_comparison(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = NULL;
+    struct sv_error err = {0};
+    fashion.classes = 1;
+    assert_int_equal(test_try(&context, "{" MINIMAL "}", &plan, &err), SV_ERR_INVALID_FIELD);
+    assert_string_equal(err.pointer, "/dataset");
+    fashion.classes = 10;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_part_that_is_explained_is_one_that_there_is),
+        cmocka_unit_test(every_refusal_names_its_field),
+        cmocka_unit_test(the_nearest_name_is_offered),
+        cmocka_unit_test(a_set_that_cannot_be_cut_is_said_before),
+        cmocka_unit_test(a_set_of_one_class_is_no_comparison),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
