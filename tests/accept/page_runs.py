@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Row 4.4: the browser suite ten times in a row; a check that fails once is flaky and fails the row.
+"""Row 4.4: the browser suite ten times in a row, as `make browser` runs it; a check that fails once is flaky and fails the row.
 
 usage: page_runs.py [--runs 10]     a JSON line a run, then the verdict
 """
@@ -20,8 +20,8 @@ CHECKS = 40
 def run():
     """What one run passed and failed, its seconds, and the names of what failed."""
     began = time.monotonic()
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/browser"], cwd=ROOT,
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile",
+                           "tests/browser"], cwd=ROOT, capture_output=True, text=True, check=False)
     closing = done.stdout.strip().splitlines()[-1]
     counted = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|error)", closing)}
     names = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.M)
