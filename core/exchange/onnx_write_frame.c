@@ -122,7 +122,8 @@ void nn_onnx_model_frame(const struct nn_onnx_writer *w, const struct nn_onnx_gr
     static const char *const NAMES[] = {[NN_NORMALISATION_NONE] = "none",
                                         [NN_NORMALISATION_RESCALE_UNIT] = "rescale_unit",
                                         [NN_NORMALISATION_RESCALE_SYMMETRIC] = "rescale_symmetric",
-                                        [NN_NORMALISATION_ZSCORE] = "zscore"};
+                                        [NN_NORMALISATION_ZSCORE] = "zscore",
+                                        [NN_NORMALISATION_OUTSIDE] = "none"};
     struct nn_bytes opset = {0};
     const json_t *input = json_array_get(graph->options, graph->input);
     nn_bytes_int(out, 1, NN_ONNX_IR_VERSION);

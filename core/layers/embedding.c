@@ -3,6 +3,9 @@
  * embedding: a learned row for each of a number of ids. The id of a step is a number of the data
  * set, in one column of the sequences: hence the input behind which it stands is not normalised.
  */
+#include <math.h>
+#include <stdio.h>
+
 #include "core/layers/steps_internal.h"
 
 struct options {
@@ -49,7 +52,8 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
     size_t count;
     if (!in[0].as_given) {
         return nn_layer_refuse(issue, NULL,
-                               "put it right behind a sequence_input with normalisation \"none\"",
+                               "put it right behind a sequence_input with normalisation \"none\", "
+                               "and in a job give data.input_scaling \"none\"",
                                "the ids of an embedding must come as the data set holds them");
     }
     if (options->column >= in[0].shape.channels) {
@@ -79,6 +83,18 @@ static enum nn_status plan(const struct nn_layer *layer, const struct nn_layer_i
     return NN_OK;
 }
 
+static bool reads(const struct nn_layer *layer, const nn_real *step, char *text, size_t size)
+{
+    const struct options *options = layer->options;
+    double id = (double)step[options->column];
+    if (id >= 0 && id < (double)options->ids && id == floor(id)) {
+        return true;
+    }
+    (void)snprintf(text, size, "column %zu holds %g, and \"%s\" has the ids from 0 to %zu",
+                   options->column, id, layer->name, options->ids - 1);
+    return false;
+}
+
 const struct nn_layer_kind nn_kind_embedding = {
     .name = "embedding",
     .doc = "a learned row for the id that a step holds",
@@ -88,6 +104,7 @@ const struct nn_layer_kind nn_kind_embedding = {
     .max_inputs = 1,
     .on_sequences = NN_SEQUENCES_WHOLE,
     .plan = plan,
+    .reads = reads,
 };
 
 static void plan_pass(const struct nn_pass *pass, size_t lanes, struct nn_pass_plan *out)

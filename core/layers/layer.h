@@ -115,6 +115,9 @@ struct nn_layer_kind {
     enum nn_status (*plan)(const struct nn_layer *layer, const struct nn_layer_input *in,
                            size_t n_in, const struct nn_network_bind *bind,
                            struct nn_layer_plan *out, struct nn_layer_issue *issue);
+    /* NULL; of a kind that reads the input as given: whether a step of it can be read, else a
+     * sentence why not. */
+    bool (*reads)(const struct nn_layer *layer, const nn_real *step, char *text, size_t size);
 };
 
 /* All kinds, ended by NULL; by name, or NULL. */

@@ -13,7 +13,8 @@ enum nn_normalisation {
     NN_NORMALISATION_NONE,              /* 0..255 as they are */
     NN_NORMALISATION_RESCALE_UNIT,      /* x / 255 */
     NN_NORMALISATION_RESCALE_SYMMETRIC, /* x / 127.5 - 1 */
-    NN_NORMALISATION_ZSCORE             /* (x - mean[c]) / std[c], the input's two parameters */
+    NN_NORMALISATION_ZSCORE,            /* (x - mean[c]) / std[c], the input's two parameters */
+    NN_NORMALISATION_OUTSIDE            /* they come scaled, and stay so */
 };
 
 /* What the network is bound to: the data set's images or sequences, and its classes or responses.

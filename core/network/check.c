@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checks on a graph as a whole: one input, one output, every layer fed and used, no cycle, and
- * then the sizes, layer by layer.
+ * The checks on a graph as a whole: one input, one output, every layer fed and used, and then the
+ * sizes, layer by layer.
  */
 #include <stdio.h>
 #include <string.h>
@@ -159,63 +159,6 @@ static void find_output(struct nn_issues *issues, struct nn_description *graph)
     }
 }
 
-/* ---- order ---- */
-
-/* Rounds over the description, each taking the nodes whose inputs are all taken: a sequence written
- * in order is done in one. */
-static bool sort_nodes(struct nn_description *graph)
-{
-    size_t *open = nn_arena_alloc(graph->arena, graph->n_nodes, sizeof *open);
-    bool *done = nn_arena_alloc(graph->arena, graph->n_nodes, sizeof *done);
-    graph->order = nn_arena_alloc(graph->arena, graph->n_nodes, sizeof *graph->order);
-    if (!open || !done || !graph->order) {
-        return false;
-    }
-    bool found = true;
-    while (found) {
-        found = false;
-        for (size_t i = 0; i < graph->n_nodes; i++) {
-            const struct nn_node *node = &graph->nodes[i];
-            size_t ready = 0;
-            for (size_t k = 0; k < node->n_inputs; k++) {
-                ready += done[node->inputs[k]] ? 1 : 0;
-            }
-            if (!done[i] && ready == node->n_inputs) {
-                done[i] = true;
-                graph->order[graph->n_order++] = i;
-                found = true;
-            }
-        }
-    }
-    return true;
-}
-
-/* Of the nodes that could not be ordered, those on a cycle: walking back along unordered inputs
- * from any of them ends in one. */
-static void issue_cycle(struct nn_issues *issues, const struct nn_description *graph)
-{
-    bool ordered[NN_NETWORK_LAYERS_MAX] = {false};
-    for (size_t i = 0; i < graph->n_order; i++) {
-        ordered[graph->order[i]] = true;
-    }
-    size_t at = 0;
-    while (ordered[at]) {
-        at++;
-    }
-    for (size_t steps = 0; steps < graph->n_nodes; steps++) {
-        const struct nn_node *node = &graph->nodes[at];
-        size_t k = 0;
-        while (ordered[node->inputs[k]]) {
-            k++;
-        }
-        at = node->inputs[k];
-    }
-    char pointer[POINTER_SIZE];
-    pointer_of(&graph->nodes[at], pointer);
-    nn_issue(issues, graph->nodes[at].layer.name, pointer, "remove one connection of the circle",
-             "this layer is on a cycle: its output leads back to its input");
-}
-
 static void number_nodes(struct nn_description *graph, struct nn_issues *issues)
 {
     size_t n_dropout = 0;
@@ -242,11 +185,8 @@ bool nn_graph_check(struct nn_issues *issues, struct nn_description *graph)
     find_input(issues, graph);
     check_auxiliary(issues, graph);
     find_output(issues, graph);
-    if (!sort_nodes(graph)) {
+    if (!nn_graph_order(issues, graph)) {
         return false;
-    }
-    if (graph->n_order < graph->n_nodes) {
-        issue_cycle(issues, graph);
     }
     mark_auxiliary(graph);
     number_nodes(graph, issues);

@@ -114,6 +114,31 @@ bool nn_description_takes_sequences(const struct nn_description *description)
     return strcmp(kind->name, "sequence_input") == 0;
 }
 
+bool nn_description_reads_input(const struct nn_description *description)
+{
+    bool reads = false;
+    for (size_t i = 0; i < description->n_nodes; i++) {
+        reads = reads || description->nodes[i].layer.kind->reads != NULL;
+    }
+    return reads;
+}
+
+enum nn_status nn_description_check_steps(const struct nn_description *description,
+                                          const nn_real *steps, size_t n, size_t columns,
+                                          struct nn_error *err)
+{
+    char text[200];
+    for (size_t i = 0; i < description->n_nodes; i++) {
+        const struct nn_layer *layer = &description->nodes[i].layer;
+        for (size_t t = 0; layer->kind->reads && t < n; t++) {
+            if (!layer->kind->reads(layer, steps + t * columns, text, sizeof text)) {
+                return nn_fail(err, NN_ERR_INVALID, "step %zu: %s", t, text);
+            }
+        }
+    }
+    return NN_OK;
+}
+
 enum nn_task nn_description_task(const struct nn_description *description)
 {
     return description->ends_in_softmax ? NN_TASK_CLASSIFICATION : NN_TASK_REGRESSION;

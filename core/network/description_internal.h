@@ -91,6 +91,8 @@ bool nn_graph_read_layers(const json_t *layers, struct nn_issues *issues,
 bool nn_graph_read_connections(const json_t *connections, struct nn_issues *issues,
                                struct nn_description *graph);
 bool nn_graph_check(struct nn_issues *issues, struct nn_description *graph);
+/* Fills order; an issue for each cycle, whose nodes are left out. false: out of memory. */
+bool nn_graph_order(struct nn_issues *issues, struct nn_description *graph);
 
 /* Sizes of every node, as far as they follow: out_plans has n_nodes zeroed entries; an unknown
  * shape stays zero. bind may be NULL. */

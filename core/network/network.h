@@ -34,6 +34,12 @@ void nn_description_destroy(struct nn_description *description);
 
 /* Whether its input is a sequence_input; what its output means. */
 bool nn_description_takes_sequences(const struct nn_description *description);
+/* Whether a layer reads the input as the data set holds it (embedding), and whether all of them can
+ * read these n steps of so many columns: NN_ERR_INVALID names the first that cannot be read. */
+bool nn_description_reads_input(const struct nn_description *description);
+NN_MUST_CHECK enum nn_status nn_description_check_steps(const struct nn_description *description,
+                                                        const nn_real *steps, size_t n,
+                                                        size_t columns, struct nn_error *err);
 enum nn_task nn_description_task(const struct nn_description *description);
 
 /* The expanded description, every option with its value: {"name"?, "parameters"?, "layers",

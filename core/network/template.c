@@ -86,6 +86,7 @@ static bool add_parameter(struct table *table, size_t i, const json_t *parameter
         .max = json_number_value(json_object_get(parameter, "maximum")),
         .max_items = (size_t)json_integer_value(most),
         .fallback = table->fallbacks[i],
+        .doc = json_string_value(json_object_get(parameter, "text")),
     };
     NN_ASSERT(table->fields[i + 1].name != NULL);
     if (table->fields[i + 1].type == JX_ENUM) {

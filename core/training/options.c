@@ -162,7 +162,8 @@ enum nn_status nn_training_options_check(const struct nn_training_options *optio
 
 enum nn_normalisation nn_training_normalisation(const struct nn_scaling_options *scaling)
 {
-    return scaling->inputs == NN_SCALING_NONE ? NN_NORMALISATION_DESCRIBED : NN_NORMALISATION_NONE;
+    return scaling->inputs == NN_SCALING_NONE ? NN_NORMALISATION_DESCRIBED
+                                              : NN_NORMALISATION_OUTSIDE;
 }
 
 uint64_t nn_training_steps_per_epoch(const struct nn_training_options *options, size_t n_train)

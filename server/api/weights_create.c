@@ -9,12 +9,13 @@
 #include "server/api/weights_internal.h"
 #include "server/jobs/jobs.h"
 
-enum { TEXT_MAX = 2000, CHANNELS_MAX = JX_LIST_MAX };
+enum { TEXT_MAX = 2000, CHANNELS_MAX = JX_LIST_MAX, RGB_CHANNELS = 3 };
 
-/* x = (pixel / scale - mean) / std, channel by channel. */
+/* x = (pixel / scale - mean) / std, channel by channel; then torchvision's transform_input. */
 struct preprocessing {
     double scale;
     struct jx_reals mean, std;
+    bool transform_input;
 };
 
 #define PREPROCESSING(member) offsetof(struct preprocessing, member)
@@ -46,6 +47,12 @@ static const struct jx_field PREPROCESSING_FIELDS[] = {
      .max_items = CHANNELS_MAX,
      .required = true,
      .doc = "then divided by, channel by channel"},
+    {.name = "transform_input",
+     .type = JX_BOOL,
+     .offset = PREPROCESSING(transform_input),
+     .fallback = "false",
+     .doc = "whether the network then turns ImageNet's normalisation into levels from -1 to 1, as "
+            "torchvision's googlenet and inception_v3 with transform_input do"},
     JX_END,
 };
 
@@ -128,6 +135,10 @@ static enum sv_status encode_preprocessing(const struct create_body *body, char 
     if (body->preprocessing.mean.count != body->preprocessing.std.count) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/preprocessing/std",
                           "must have as many numbers as mean");
+    }
+    if (body->preprocessing.transform_input && body->preprocessing.mean.count != RGB_CHANNELS) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/preprocessing/transform_input",
+                          "is of three channels: mean and std must have three numbers");
     }
     json_auto_t *json = jx_encode(PREPROCESSING_FIELDS, &body->preprocessing);
     *out_text = json ? jx_dump(json, NULL) : NULL;

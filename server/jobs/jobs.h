@@ -53,7 +53,7 @@ typedef enum sv_status (*jobs_dataset_fn)(void *ctx, const char *id,
 struct jobs_weights {
     char id[33];
     char digest[65];       /* SHA-256 of their content */
-    json_t *preprocessing; /* of their inputs: {scale, mean, std}, or NULL; owned */
+    json_t *preprocessing; /* of inputs: {scale, mean, std, transform_input}, or NULL; owned */
 };
 /* Fills out_weights for an id of the caller's project, after matching them, the head replaced, with
  * `network` (as in a job, known to be sound) bound as its trial will be. SV_ERR_NOT_FOUND;

@@ -67,6 +67,32 @@ static enum nn_status open_sequences(const struct trial_start *start, struct tri
     return status;
 }
 
+/* Layers that read the input as it is are said before the training, not as numbers that are none.
+ * Nothing is scaled there. */
+static enum nn_status check_steps(const struct trial_ground *ground, struct nn_error *err)
+{
+    enum nn_status status = NN_OK;
+    const struct nn_sequences *sequences = ground->sequences;
+    const struct nn_sequences_info *info = nn_sequences_info(sequences);
+    size_t columns = nn_scaling_inputs(ground->scaling);
+    nn_real *steps = calloc(info->longest * columns, sizeof *steps);
+    if (!steps) {
+        return nn_fail(err, NN_ERR_MEMORY, "no memory to look at the sequences");
+    }
+    for (size_t i = 0; status == NN_OK && i < info->count; i++) {
+        struct nn_error wrong = {0};
+        size_t n = nn_sequences_length(sequences, i);
+        nn_scaling_apply_inputs(ground->scaling, nn_sequences_features(sequences, i), n, steps);
+        status = nn_description_check_steps(ground->description, steps, n, columns, &wrong);
+        if (status != NN_OK) {
+            status = nn_fail(err, status, "sequence \"%s\", %s",
+                             nn_sequences_item_name(sequences, i), wrong.text);
+        }
+    }
+    free(steps);
+    return status;
+}
+
 static enum nn_status machine_create(const struct trial_start *start, struct trial_ground *ground,
                                      struct nn_error *err)
 {
@@ -119,6 +145,9 @@ enum nn_status trial_ground_create(struct trial_link *link, const struct trial_s
         status = nn_description_takes_sequences(ground->description)
                      ? open_sequences(start, ground, err)
                      : open_images(start, ground, err);
+    }
+    if (status == NN_OK && nn_description_reads_input(ground->description)) {
+        status = check_steps(ground, err);
     }
     if (status == NN_OK) {
         say_lines(link, "warn", ground->split->warnings);

@@ -109,7 +109,11 @@ static enum nn_status run_sequence(struct question *q, const struct nn_scaling *
                                          .normalisation =
                                              nn_training_normalisation(&q->spec.data.scaling)};
     const struct nn_sequence_batch batch = {&scaled, &steps, 1};
-    enum nn_status status = question_load_network(q, &bind, steps, err);
+    enum nn_status status =
+        nn_description_check_steps(q->description, scaled, steps, bind.features, err);
+    if (status == NN_OK) {
+        status = question_load_network(q, &bind, steps, err);
+    }
     if (status != NN_OK) {
         return status;
     }

@@ -15,15 +15,20 @@ sys.path.insert(0, str(ROOT / "tests"))
 from support.assay import print_row  # noqa: E402
 
 CHECKS = 40
+KEPT = ROOT / "build" / "logs" / "page_runs.log"
 
 
 def run():
-    """What one run passed and failed, its seconds, and the names of what failed."""
+    """What one run passed and failed, its seconds, and the names of what failed, whose output is kept in build/logs."""
     began = time.monotonic()
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile",
                            "tests/browser"], cwd=ROOT, capture_output=True, text=True, check=False)
     closing = done.stdout.strip().splitlines()[-1]
     counted = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|error)", closing)}
+    if done.returncode != 0:
+        KEPT.parent.mkdir(parents=True, exist_ok=True)
+        with KEPT.open("a", encoding="utf-8") as kept:
+            kept.write(done.stdout)
     names = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.M)
     failed = counted.get("failed", 0) + counted.get("error", 0)
     return counted.get("passed", 0), max(failed, done.returncode != 0), round(time.monotonic() - began, 1), names

@@ -456,6 +456,30 @@ def test_a_network_of_sequences_starts_from_weights(daemon, engines):
     assert [t["state"] for t in daemon.wait_job(made["id"])] == ["completed"]
 
 
+def test_ids_of_an_embedding_come_as_they_are(daemon):
+    """Scaled ids are refused before a trial; ids out of range by the trial and by a question, with their place."""
+    rows = "".join(f"{unit},{(unit + t) % 5},{t % 3}\n" for unit in range(12) for t in range(4))
+    made = make(daemon, "ids", {"train.csv": ("unit,id,y\n" + rows).encode()}, table={"sequence": "unit", "target": "y"})
+
+    def job(ids, **fields):
+        return {"kind": "sequence_regression", "dataset": made["id"], "training": {"epochs": 1}, "split": {"validation": 0.25},
+                "network": {"layers": [{"name": "in", "kind": "sequence_input", "normalisation": "none"},
+                                       {"name": "table", "kind": "embedding", "ids": ids, "outputs": 3},
+                                       {"name": "fc", "kind": "fully_connected"}]}, **fields}
+
+    for scaling in ({}, {"data": {"input_scaling": "range"}}):
+        problem = daemon.refused("POST", "/v1/jobs", 422, "invalid_network", "/network/layers/1", json=job(5, **scaling))
+        assert "data.input_scaling" in problem["issues"][0]["mend"], problem
+    plain = {"data": {"input_scaling": "none"}}
+    trial = daemon.wait_job(daemon.submit(job(4, **plain))["id"])[0]
+    error = daemon.get(f"/v1/trials/{trial['id']}")["error"]
+    assert (trial["state"], error["class"]) == ("failed", "invalid_input") and "ids from 0 to 3" in error["text"], error
+    trial = daemon.wait_job(daemon.submit(job(5, **plain))["id"])[0]
+    assert trial["state"] == "completed", trial
+    for steps in ([[7]], [[0], [-1]], [[1.5]]):
+        daemon.refused("POST", f"/v1/trials/{trial['id']}/predict", 422, "invalid_field", None, json={"sequence": steps})
+
+
 def test_values_that_are_no_life_are_not_cut_off(daemon):
     rows = "".join(f"{unit},{t},{t % 5},{1000 + 10 * t}\n" for unit in range(4) for t in range(6))
     made = make(daemon, "volts", {"train.csv": ("unit,cycle,a,volt\n" + rows).encode()},

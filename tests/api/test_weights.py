@@ -38,7 +38,7 @@ def put(daemon, made, file, data, query="", **kwargs):
 def test_what_was_declared_is_shown(daemon, weights):
     assert (weights["origin"], weights["url"], weights["licence"], weights["notes"]) == \
         ("a test", "https://example.org/w", "MIT", "n")
-    assert weights["preprocessing"] == {"scale": 255, "mean": [0.5], "std": [0.25]}
+    assert weights["preprocessing"] == {"scale": 255, "mean": [0.5], "std": [0.25], "transform_input": False}
     assert (weights["format"], weights["tensor_count"], weights["element_count"]) == ("safetensors", 5, 12 + 50 + 1 + 3)
     assert weights["report"] == {"format": "safetensors", "not_finite": []} and weights["progress"] == 1
     assert weights["files"][0]["complete"] and weights["error"] is None

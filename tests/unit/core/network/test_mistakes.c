@@ -237,6 +237,38 @@ static void all_issues_come_at_once(void **state)
     json_decref(spec);
 }
 
+/* Two circles beside each other, and one that hangs on another. */
+static void every_cycle_is_an_issue(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *connections;
+        size_t cycles;
+    } rows[] = {
+        {"['in', 'a'], ['b', 'a'], ['a', 'b'], ['in', 'c'], ['d', 'c'], ['c', 'd']", 2},
+        {"['in', 'a'], ['b', 'a'], ['a', 'b'], ['b', 'c'], ['d', 'c'], ['c', 'd']", 2},
+        {"['d', 'a'], ['b', 'a'], ['a', 'b'], ['b', 'c'], ['in', 'c'], ['c', 'd']", 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[600];
+        (void)snprintf(
+            text, sizeof text,
+            "{'layers': [" IN ", {'name': 'a', 'kind': 'addition'}, {'name': 'b', 'kind':"
+            " 'relu'}, {'name': 'c', 'kind': 'addition'}, {'name': 'd', 'kind': 'relu'}, " FC
+            ", " SM "], 'connections': [%s, ['d', 'fc'], ['fc', 'sm']]}",
+            rows[i].connections);
+        json_t *spec = test_json(text), *report = test_report(spec, &BIND), *issue;
+        size_t k, cycles = 0;
+        json_array_foreach(json_object_get(report, "issues"), k, issue)
+        {
+            cycles += strstr(test_text_at(issue, "text"), "on a cycle") != NULL;
+        }
+        assert_int_equal(cycles, rows[i].cycles);
+        json_decref(report);
+        json_decref(spec);
+    }
+}
+
 static void the_list_of_issues_is_bounded(void **state)
 {
     (void)state;
@@ -279,6 +311,7 @@ int main(void)
         cmocka_unit_test(mistakes_are_found_and_named),
         cmocka_unit_test(a_softmax_over_one_class_is_refused),
         cmocka_unit_test(all_issues_come_at_once),
+        cmocka_unit_test(every_cycle_is_an_issue),
         cmocka_unit_test(the_list_of_issues_is_bounded),
         cmocka_unit_test(warnings_do_not_refuse),
     };

@@ -13,14 +13,17 @@
 #include "tests/support/jobs.h"
 #include "tests/support/network.h"
 
-#define FITS      "0192a1b2c3d47e5f8a9b0c1d2e3f0001"
-#define OTHER     "0192a1b2c3d47e5f8a9b0c1d2e3f0002"
-#define UPLOADING "0192a1b2c3d47e5f8a9b0c1d2e3f0003"
-#define ABSENT    "0192a1b2c3d47e5f8a9b0c1d2e3f0004"
-#define LEVELS    "0192a1b2c3d47e5f8a9b0c1d2e3f0005" /* fit, and name their preprocessing */
-#define DIGEST    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-#define MINIMAL   "'kind': 'solver_comparison', 'dataset': '" TEST_DATASET "'"
-#define TRANSFER  "'kind': 'transfer_learning', 'dataset': '" TEST_DATASET "'"
+#define FITS            "0192a1b2c3d47e5f8a9b0c1d2e3f0001"
+#define OTHER           "0192a1b2c3d47e5f8a9b0c1d2e3f0002"
+#define UPLOADING       "0192a1b2c3d47e5f8a9b0c1d2e3f0003"
+#define ABSENT          "0192a1b2c3d47e5f8a9b0c1d2e3f0004"
+#define LEVELS          "0192a1b2c3d47e5f8a9b0c1d2e3f0005" /* fit, and name their preprocessing */
+#define IMAGENET        "0192a1b2c3d47e5f8a9b0c1d2e3f0006" /* as ImageNet's pictures come */
+#define TURNED          "0192a1b2c3d47e5f8a9b0c1d2e3f0007" /* as torchvision's googlenet has them then */
+#define DIGEST          "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+#define IMAGENET_LEVELS "'scale': 255, 'mean': [0.485, 0.456, 0.406], 'std': [0.229, 0.224, 0.225]"
+#define MINIMAL         "'kind': 'solver_comparison', 'dataset': '" TEST_DATASET "'"
+#define TRANSFER        "'kind': 'transfer_learning', 'dataset': '" TEST_DATASET "'"
 
 static struct jobs_dataset photos = {.id = TEST_DATASET,
                                      .height = 28,
@@ -43,13 +46,16 @@ static enum sv_status find_weights(void *ctx, const char *id, const json_t *netw
     if (strcmp(id, UPLOADING) == 0) {
         return SV_ERR_WRONG_STATE;
     }
-    if (strcmp(id, FITS) != 0 && strcmp(id, LEVELS) != 0) {
+    const char *levels =
+        strcmp(id, LEVELS) == 0
+            ? "{'scale': 255, 'mean': [0.5, 0.4, 0.485], 'std': [0.2, 0.25, 0.229]}"
+        : strcmp(id, IMAGENET) == 0 ? "{" IMAGENET_LEVELS "}"
+        : strcmp(id, TURNED) == 0   ? "{" IMAGENET_LEVELS ", 'transform_input': true}"
+                                    : NULL;
+    if (!levels && strcmp(id, FITS) != 0) {
         return SV_ERR_NOT_FOUND;
     }
-    if (strcmp(id, LEVELS) == 0) {
-        out_weights->preprocessing = json_loads(
-            "{\"scale\": 255, \"mean\": [0.5, 0.4, 0.485], \"std\": [0.2, 0.25, 0.229]}", 0, NULL);
-    }
+    out_weights->preprocessing = levels ? test_json(levels) : NULL;
     (void)snprintf(out_weights->id, sizeof out_weights->id, "%s", id);
     (void)snprintf(out_weights->digest, sizeof out_weights->digest, "%s", DIGEST);
     return SV_OK;
@@ -183,6 +189,33 @@ static void the_preprocessing_of_the_weights_is_in_the_network(void **state)
     jobs_plan_destroy(plan);
 }
 
+/* googlenet of torchvision turns ImageNet's normalisation into levels from -1 to 1 itself. */
+static void what_transform_input_makes_is_in_the_network(void **state)
+{
+    (void)state;
+    static const char NETWORK[] =
+        "'network': {'name': 'googlenet', 'size': 0}, 'training': {'batch_size': 2}";
+    char text[400];
+    struct sv_error err = {0};
+    struct jobs_plan *plan = NULL;
+    (void)snprintf(text, sizeof text, "{" MINIMAL ", 'weights': '" TURNED "', %s}", NETWORK);
+    plan = test_resolve(&context, text);
+    const json_t *layers = jx_path_get(plan->trials[0].resolved, "network.layers");
+    assert_string_equal(test_text_at(json_array_get(layers, 0), "normalisation"),
+                        "rescale_symmetric");
+    jobs_plan_destroy(plan);
+    plan = test_resolve(&context, "{" MINIMAL ", 'weights': '" TURNED "'}");
+    layers = jx_path_get(plan->trials[0].resolved, "network.layers");
+    assert_string_equal(test_text_at(json_array_get(layers, 0), "normalisation"),
+                        "rescale_symmetric");
+    jobs_plan_destroy(plan);
+    (void)snprintf(text, sizeof text, "{" MINIMAL ", 'weights': '" IMAGENET "', %s}", NETWORK);
+    plan = NULL;
+    assert_int_equal(test_try(&context, text, &plan, &err), SV_ERR_INVALID_FIELD);
+    assert_string_equal(err.pointer, "/weights");
+    assert_non_null(strstr(err.text, "transform_input"));
+}
+
 /* Names are kept whole: two trials of one network are one start. */
 static void long_names_and_none_are_names(void **state)
 {
@@ -290,6 +323,7 @@ int main(void)
         cmocka_unit_test(what_is_frozen_can_be_swept),
         cmocka_unit_test(a_transfer_without_weights_is_warned_of),
         cmocka_unit_test(the_preprocessing_of_the_weights_is_in_the_network),
+        cmocka_unit_test(what_transform_input_makes_is_in_the_network),
         cmocka_unit_test(long_names_and_none_are_names),
         cmocka_unit_test(every_refusal_names_its_field),
     };
