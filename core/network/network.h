@@ -77,6 +77,11 @@ const char *nn_catalogue_name(size_t i); /* NULL past the end */
  * template or no memory. */
 json_t *nn_catalogue_get(const char *name);
 
+/* [{"name", "text", "inputs": {"minimum", "maximum"}, "sequences": "refused", "by_step" (each step
+ * is a row) or "whole", "options": JSON schema}] of the kinds that a layer may have. New reference;
+ * NULL: no memory. */
+json_t *nn_layer_kinds_json(void);
+
 /* --------------------------------------------------------------------------------------- network
  */
 

@@ -129,8 +129,7 @@ const struct jx_field nn_schedule_fields[] = {
      .min = 1,
      .max = 1e9,
      .nullable = true,
-     .doc = "cosine: epochs until its end; default: all that the job asks for, also when it is "
-            "extended later",
+     .doc = "cosine: epochs until its end; default: all that the job asks for",
      .unit = "epochs"},
     {.name = "warmup",
      .type = JX_OBJECT,

@@ -25,6 +25,7 @@ bool api_healthz_recall(void *ctx, const struct http_request *req, struct http_r
 bool api_metrics_recall(void *ctx, const struct http_request *req, struct http_response *out_resp);
 bool api_openapi_recall(void *ctx, const struct http_request *req, struct http_response *out_resp);
 
+API_HANDLER(api_layers_list);
 API_HANDLER(api_networks_list);
 API_HANDLER(api_networks_get);
 API_HANDLER(api_networks_analyze);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * /v1/networks: the catalogue, and the analysis of a description before it is trained.
+ * /v1/networks and /v1/layers: the catalogue, what a description may have, and its analysis before
+ * it is trained.
  */
 #include "core/network/network.h"
 #include "core/network/report.h"
@@ -47,6 +48,19 @@ enum sv_status api_networks_get(void *state, const struct http_request *req,
         }
     }
     return sv_fail(err, SV_ERR_NOT_FOUND, "there is no such network in the catalogue");
+}
+
+/* GET /v1/layers: the kinds of layers that a description may have, with their options. */
+enum sv_status api_layers_list(void *state, const struct http_request *req,
+                               struct http_response *out_resp, struct sv_error *err)
+{
+    (void)state;
+    enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    json_t *rows = nn_layer_kinds_json();
+    return http_response_json_take(out_resp, 200, rows ? api_list_take(rows, NULL) : NULL);
 }
 
 /* ------------------------------------------------------------------------------------ analysis */

@@ -71,6 +71,7 @@ static const struct http_route ROUTES[] = {
      .recall = api_metrics_recall},
     READ_AS("/v1/events", api_events_get, "text/event-stream"),
 
+    READ("/v1/layers", api_layers_list),
     READ("/v1/networks", api_networks_list),
     /* Reads only, but with a body. */
     {.method = "POST",

@@ -82,7 +82,7 @@ SV_MUST_CHECK enum sv_status jobs_data_check(const json_t *trial, enum jobs_samp
 /* Of sequences: fills and checks what depends on the order of training (enum nn_shuffle). */
 SV_MUST_CHECK enum sv_status jobs_data_complete(struct jobs_data_options *data, int shuffle,
                                                 struct sv_error *err);
-/* Takes the fields of the other sort of samples out of an encoded spec. */
+/* Takes the fields of the other sorts of samples out of an encoded spec. */
 void jobs_data_prune(json_t *spec, enum jobs_samples samples);
 
 /* Refuses, with its pointer, the first field or value that is valid but not built. */

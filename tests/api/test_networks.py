@@ -20,6 +20,20 @@ def test_the_catalogue(daemon):
     assert inputs["simple_cnn"] == "image_input" and inputs["lstm_regression"] == "sequence_input"
 
 
+def test_the_kinds_of_layers(daemon):
+    """Each with a sentence and the schema of its options; the catalogue uses nothing else."""
+    kinds = {row["name"]: row for row in daemon.get("/v1/layers")["items"]}
+    assert {"convolution", "lstm", "gru", "attention", "soft_threshold", "embedding", "image_input"} <= set(kinds)
+    assert all(row["text"] and row["options"]["type"] == "object" for row in kinds.values())
+    assert kinds["addition"]["inputs"]["minimum"] == 2 and kinds["image_input"]["inputs"] == {"minimum": 0, "maximum": 0}
+    assert kinds["convolution"]["options"]["properties"]["filters"]["description"]
+    for network in daemon.get("/v1/networks")["items"]:
+        report = analyze(daemon, network={"name": network["name"]})
+        for layer in report["description"]["layers"]:
+            known = set(kinds[layer["kind"]]["options"]["properties"]) | {"name", "kind"}
+            assert set(layer) <= known, (network["name"], layer)
+
+
 def test_a_variant_of_a_network(daemon):
     """Parts of the description hang on a choice: said in the catalogue, filled in by the analysis."""
     one = daemon.get("/v1/networks/efficientnet_lite0")
