@@ -117,7 +117,8 @@ static const struct jx_field LIMIT_FIELDS[] = {
      .min = 0,
      .max = 31536000,
      .fallback = "600",
-     .doc = "time without a step after which an attempt fails; 0: none",
+     .doc = "time without a step, or another sign of work, after which an attempt fails; "
+            "0: none",
      .unit = "seconds"},
     JX_END,
 };

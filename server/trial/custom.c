@@ -74,6 +74,7 @@ void trial_add_custom(struct trial_link *link, const struct trial_start *start,
     for (size_t i = 0; i < start->spec.n_custom; i++) {
         const struct nn_custom_metric *metric = &start->spec.custom[i];
         struct nn_custom_value value;
+        trial_say_phase(link, "measuring");
         nn_custom_run(metric->lua, strlen(metric->lua), &input, &limits, &value);
         add_value(part, metric, &value, input.samples);
         if (!value.defined) {

@@ -97,6 +97,7 @@ static void explain_all(struct making *m)
     size_t n = nn_explain_choose(&m->plan, m->ground->prepared, part->items, part->count, items);
     for (size_t i = 0; i < n && !m->link->cancel; i++) {
         trial_listen(m->link);
+        trial_say_phase(m->link, "explaining");
         explain_picture(m, items[i]);
     }
 }

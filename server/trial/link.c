@@ -151,6 +151,11 @@ void trial_say_log(struct trial_link *link, const char *level, const char *text)
                    json_pack("{s:s, s:o}", "level", level, "text", jx_text(text, SIZE_MAX)));
 }
 
+void trial_say_phase(struct trial_link *link, const char *phase)
+{
+    trial_say_take(link, WIRE_PROGRESS, json_pack("{s:s}", "phase", phase));
+}
+
 /* Which class of failure a core status is. */
 static const char *failure_class(enum nn_status status)
 {

@@ -51,6 +51,8 @@ void trial_listen(struct trial_link *link);
 void trial_say_take(struct trial_link *link, enum wire_type type, json_t *json);
 void trial_say_bytes_take(struct trial_link *link, enum wire_type type, void *bytes, size_t size);
 void trial_say_log(struct trial_link *link, const char *level, const char *text);
+/* What a trial does now; said again before each piece of long work, or it would seem to hang. */
+void trial_say_phase(struct trial_link *link, const char *phase);
 /* The failed record of a core status; returns the exit status. */
 int trial_say_failed(struct trial_link *link, enum nn_status status, const struct nn_error *err);
 /* hello, with facts about this process that the caller adds. */

@@ -68,7 +68,7 @@ static bool judge_kill(const struct worker_ending *ending, struct worker_verdict
         *out = failed(WORKER_CLASS_TIMEOUT, "the process made no progress for too long");
         return true;
     case WORKER_KILL_WALL_CLOCK:
-        *out = failed(WORKER_CLASS_TIMEOUT, "the trial took longer than its time limit");
+        *out = failed(WORKER_CLASS_TIMEOUT, "the process took longer than its time limit");
         return true;
     case WORKER_KILL_MEMORY:
         *out = failed(WORKER_CLASS_OUT_OF_MEMORY, "the process grew beyond its memory limit");

@@ -36,8 +36,8 @@ enum worker_kill {
     WORKER_KILL_CANCEL,      /* a person cancelled */
     WORKER_KILL_DRAIN,       /* the worker stops */
     WORKER_KILL_LEASE_LOST,  /* the attempt is not ours any more */
-    WORKER_KILL_NO_PROGRESS, /* no step for too long */
-    WORKER_KILL_WALL_CLOCK,  /* over the trial's time */
+    WORKER_KILL_NO_PROGRESS, /* silent for too long */
+    WORKER_KILL_WALL_CLOCK,  /* over its time */
     WORKER_KILL_MEMORY,      /* resident size over the limit */
     WORKER_KILL_PROTOCOL,    /* sent what no child of ours sends */
     WORKER_KILL_SLOW_END,    /* asked to stop or pause, or done, and did not leave in time */

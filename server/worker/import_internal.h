@@ -8,9 +8,10 @@
 #include "server/worker/worker_internal.h"
 
 struct worker_import_kind {
-    const char *asset;    /* in the start record: tells the child what to do */
-    const char *artefact; /* kind of the one file that the child leaves */
-    bool may_be_bare;     /* it may leave none */
+    const char *asset;     /* in the start record: tells the child what to do */
+    const char *artefact;  /* kind of the one file that the child leaves */
+    bool may_be_bare;      /* it may leave none */
+    int64_t wall_clock_ms; /* after which it is refused; 0: none */
     /* Stores what the done record of the slot says, under the claim. report is JSON; the file is
      * slot->artefacts[0]. */
     enum sv_status (*ready)(struct worker_slot *slot, const char *report, struct sv_error *err);

@@ -141,12 +141,10 @@ bool worker_prefix_take(struct worker_slot *slot, const json_t *record)
     if (!slot->prefix_key[0]) {
         return true; /* no maker: what it made is its own */
     }
-    worker_process_progress(slot, true);
     enum sv_status st = kept && is_new ? worker_cache_keep(slot->worker->cache, slot->prefix_key,
                                                            slot->directory_fd, FILE_NAME,
                                                            worker_prefix_bytes(slot), &err)
                                        : SV_OK;
-    worker_process_progress(slot, false);
     log_event(slot->worker->log, st == SV_OK ? SV_LOG_INFO : SV_LOG_WARN, "prefix_made",
               LOG_TEXT("attempt", slot->directory_name), LOG_TEXT("prefix", slot->prefix_key),
               LOG_INT("kept", kept && st == SV_OK), LOG_TEXT("text", err.text));

@@ -103,13 +103,11 @@ bool worker_slot_upload(struct worker_slot *slot, const char *project_id, int di
     }
     struct sv_error err = {0};
     enum sv_status st;
-    worker_process_progress(slot, true);
     do {
         st = lseek(fd, 0, SEEK_SET) == 0
                  ? store_blob_write_fd(slot->worker->store, project_id, fd, out_blob, &err)
                  : SV_ERR_INTERNAL;
     } while (worker_slot_retry(slot, st, &err));
-    worker_process_progress(slot, false);
     (void)close(fd);
     return st == SV_OK;
 }
@@ -181,7 +179,7 @@ static bool take_done(struct worker_slot *slot, const struct wire_record *record
 
 static bool take_record(struct worker_slot *slot, const struct wire_record *record)
 {
-    worker_process_progress(slot, false);
+    slot->silent_ms = 0;
     if (record->type == WIRE_FAILED) {
         take_failed(slot, record);
         return true;
@@ -216,10 +214,33 @@ static void commit_due(struct worker_slot *slot, bool all)
 {
     int64_t now = sv_clock_monotonic_ms();
     if (all || now - slot->committed_ms >= COMMIT_MS) {
-        worker_process_progress(slot, true);
         slot->task->commit(slot, all);
-        worker_process_progress(slot, false);
         slot->committed_ms = sv_clock_monotonic_ms();
+    }
+}
+
+/* Waits for the child, for a wish, or for the next commit. Only this counts as silence of the
+ * child: what it says while the slot records, or the whole machine stands still, waits to be read.
+ */
+static void listen_a_while(struct worker_slot *slot)
+{
+    int64_t since_ms = sv_clock_monotonic_ms();
+    short events = (short)(POLLIN | (wire_outgoing(slot->channel) > 0 ? POLLOUT : 0));
+    struct pollfd fds[2] = {{.fd = wire_channel_fd(slot->channel), .events = events},
+                            {.fd = slot->wake_fd, .events = POLLIN}};
+    (void)poll(fds, 2, COMMIT_MS);
+    int64_t waited_ms = sv_clock_monotonic_ms() - since_ms;
+    slot->silent_ms += waited_ms < COMMIT_MS ? waited_ms : COMMIT_MS;
+    worker_wake_taken(slot->wake_fd);
+}
+
+/* All that has come is read: a child that has been silent for too long hangs. Why it failed stands,
+ * if it said so before. */
+static void end_hung(struct worker_slot *slot)
+{
+    if (slot->most_silent_ms && slot->silent_ms > slot->most_silent_ms) {
+        enum worker_kill why = slot->failed ? WORKER_KILL_SLOW_END : WORKER_KILL_NO_PROGRESS;
+        worker_process_kill(slot, why, 0);
     }
 }
 
@@ -230,13 +251,10 @@ static void talk(struct worker_slot *slot)
     slot->committed_ms = sv_clock_monotonic_ms();
     while (more && !worker_slot_lost(slot)) {
         pass_wishes(slot);
-        short events = (short)(POLLIN | (wire_outgoing(slot->channel) > 0 ? POLLOUT : 0));
-        struct pollfd fds[2] = {{.fd = wire_channel_fd(slot->channel), .events = events},
-                                {.fd = slot->wake_fd, .events = POLLIN}};
-        (void)poll(fds, 2, COMMIT_MS);
-        worker_wake_taken(slot->wake_fd);
+        listen_a_while(slot);
         (void)!wire_write(slot->channel);
         more = take_records(slot) && !slot->done;
+        end_hung(slot);
         commit_due(slot, !more);
     }
 }
@@ -371,6 +389,7 @@ static void reset(struct worker_slot *slot)
     slot->started = slot->done = slot->failed = slot->broken = false;
     slot->checkpoint_missed = false;
     slot->given_back_ms = 0;
+    slot->silent_ms = slot->most_silent_ms = 0;
     slot->done_outcome[0] = slot->failed_class[0] = slot->failed_text[0] = '\0';
     slot->done_record = slot->failed_record = NULL;
     slot->stored_checkpoint_ms = sv_clock_monotonic_ms();

@@ -77,14 +77,6 @@ bool worker_process_wait(struct worker_slot *slot, int64_t timeout_ms)
     return ended;
 }
 
-void worker_process_progress(struct worker_slot *slot, bool recording)
-{
-    worker_lock(slot->worker);
-    slot->process.progress_ms = sv_clock_monotonic_ms();
-    slot->process.recording = recording;
-    worker_unlock(slot->worker);
-}
-
 /* ------------------------------------------------------- on the supervising thread, mutex held */
 
 /* Most bytes before the backstop acts; 0: no limit. */
@@ -134,7 +126,7 @@ static void start_wanted(struct worker_slot *slot)
         process->state = PROCESS_NOT_STARTED;
     } else {
         process->state = PROCESS_RUNNING;
-        process->started_ms = process->progress_ms = now;
+        process->started_ms = now;
         process->pid_fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
         if (process->pid_fd >= 0) {
             (void)fcntl(process->pid_fd, F_SETFD, FD_CLOEXEC);
@@ -177,10 +169,6 @@ static enum worker_kill reason_to_kill(const struct worker_slot *slot, int64_t n
     }
     if (process->wall_clock_ms && now - process->started_ms > process->wall_clock_ms) {
         return WORKER_KILL_WALL_CLOCK;
-    }
-    if (process->no_progress_ms && !process->recording &&
-        now - process->progress_ms > process->no_progress_ms) {
-        return WORKER_KILL_NO_PROGRESS;
     }
     if (process->memory_bytes && worker_resident_bytes(process->pid) > backstop_bytes(process)) {
         return WORKER_KILL_MEMORY;

@@ -18,6 +18,9 @@
  * makes 200,000 a second; what makes more commits more often. */
 enum { MIB = 1 << 20, MAX_POINTS_PENDING = 1 << 19 };
 
+/* A child tells of its steps once in so long (core/training/points.c). */
+enum { TELL_MS = 1000 };
+
 /* Address space beyond the budget: OpenBLAS maps 134 MB, each thread's heap and stack reserve 136
  * MB, and the limit must never be the tight one (OpenBLAS spins for ever when it is). */
 static int64_t address_space(int64_t memory_bytes, int64_t mapped_bytes, size_t threads)
@@ -37,11 +40,12 @@ static void set_limits(struct worker_slot *slot, const json_t *resolved, int64_t
     struct worker *worker = slot->worker;
     const json_t *limits = json_object_get(resolved, "limits");
     size_t threads = (size_t)json_integer_value(json_object_get(resolved, "threads"));
+    int64_t no_progress_ms = limit_ms(limits, "no_progress_seconds");
     int64_t mapped = slot->trial.prepared.size + slot->trial.weights.size +
                      worker->config->blob_cache_bytes / 2; /* rows of a frozen prefix */
+    slot->most_silent_ms = no_progress_ms > 0 ? no_progress_ms + TELL_MS : 0;
     worker_lock(worker);
     slot->process.wall_clock_ms = limit_ms(limits, "seconds");
-    slot->process.no_progress_ms = limit_ms(limits, "no_progress_seconds");
     slot->process.memory_bytes = memory_bytes;
     slot->process.spawn.address_space = address_space(memory_bytes, mapped, worker->cores);
     slot->process.spawn.file_size = memory_bytes + (int64_t)1024 * MIB;
@@ -128,11 +132,9 @@ static bool commit_with(struct worker_slot *slot, const struct store_checkpoint 
     if (!commit.progress && !commit.n_points && !commit.n_lines && !checkpoint) {
         return true;
     }
-    worker_process_progress(slot, true);
     do {
         st = store_attempt_commit(slot->worker->store, &slot->trial.claim, &commit, NULL, &err);
     } while (worker_slot_retry(slot, st, &err));
-    worker_process_progress(slot, false);
     if (st == SV_OK) {
         worker_pending_clear(&slot->pending);
     }
@@ -155,11 +157,9 @@ static bool take_started(struct worker_slot *slot, const json_t *record)
     enum sv_status st;
     int64_t step = json_integer_value(json_object_get(record, "step"));
     bool differ = json_is_true(json_object_get(record, "bits_may_differ"));
-    worker_process_progress(slot, true);
     do {
         st = store_attempt_resume(slot->worker->store, &slot->trial.claim, step, differ, &err);
     } while (worker_slot_retry(slot, st, &err));
-    worker_process_progress(slot, false);
     slot->started = st == SV_OK;
     worker_pending_progress(&slot->pending, record);
     log_event(slot->worker->log, SV_LOG_INFO, "trial_runs",

@@ -71,11 +71,10 @@ struct worker_process {
     enum worker_kill kill_for;
     int64_t term_at_ms, kill_at_ms; /* when to send which signal */
     bool term_sent, kill_sent;
-    int64_t started_ms, progress_ms;
-    bool recording; /* the slot is in the database: no progress is not the child's fault */
-    int64_t wall_clock_ms, no_progress_ms, memory_bytes; /* limits; 0: none */
-    int64_t kernel_kills_before;                         /* see worker_kernel_kills */
-    int cgroup_fd;                                       /* its own leaf; -1: none */
+    int64_t started_ms;
+    int64_t wall_clock_ms, memory_bytes; /* limits; 0: none */
+    int64_t kernel_kills_before;         /* see worker_kernel_kills */
+    int cgroup_fd;                       /* its own leaf; -1: none */
     bool out_of_memory_seen;
 };
 
@@ -155,6 +154,8 @@ struct worker_slot {
     bool failed;
     json_t *done_record, *failed_record;
     int64_t committed_ms, stored_checkpoint_ms;
+    int64_t silent_ms;      /* listened to for so long since the child's last record */
+    int64_t most_silent_ms; /* a child that is silent for longer hangs; 0: it never does */
     struct worker_pending pending;
     struct worker_part parts[WORKER_PARTS];
     struct worker_artefact artefacts[WORKER_ARTEFACTS];
@@ -218,9 +219,6 @@ bool worker_process_start(struct worker_slot *slot);
 void worker_process_kill(struct worker_slot *slot, enum worker_kill why, int64_t grace_ms);
 /* Waits up to timeout_ms (< 0: for ever) until the process has ended. */
 bool worker_process_wait(struct worker_slot *slot, int64_t timeout_ms);
-/* The child lives: resets the watchdog. recording: the slot goes into the database (or comes back).
- */
-void worker_process_progress(struct worker_slot *slot, bool recording);
 
 /* ------------------------------------------------------------------------------ keeper.c */
 

@@ -239,6 +239,24 @@ def test_a_timeout_is_final(own):
     assert len(failed["attempts"]) == 1 and "time limit" in failed["explanation"]
 
 
+def test_a_trial_that_hangs_is_ended(own):
+    """What its worker records each second beside it is no sign of life."""
+    daemon, dataset = own
+    trial_id = submitted(daemon, long_job(dataset, limits={"no_progress_seconds": 3}))
+    wait_until(lambda: trial_of(daemon, trial_id)["step"] > 0)
+    time.sleep(6)  # longer than it may hang: it works, and says so
+    assert trial_of(daemon, trial_id)["state"] == "running"
+    os.kill(child_of(daemon), signal.SIGSTOP)
+    stopped = time.monotonic()
+    failed = ended(daemon, trial_id)
+    assert time.monotonic() - stopped < 30
+    assert failed["state"] == "failed" and failed["error"]["class"] == "timeout", failed["error"]
+    assert "no progress" in failed["error"]["text"]
+    assert [a["error_class"] for a in failed["attempts"]] == ["timeout"]
+    assert failed["attempt"] == 1 < failed["max_attempts"]
+    wait_until(lambda: not daemon.pids("trial"))
+
+
 def test_too_much_memory_is_final_and_called_so(own):
     """B32, 50 times: a plan that does not fit is refused at submission, and one that meets a smaller
     limit when it runs is never taken for a crash."""

@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from conftest import UNKNOWN_ID, long_job, spec
+from conftest import UNKNOWN_ID, long_job, spec, wait_until
 from pictures import png, zip_of
 from PIL import Image
 from test_explanations import NETWORK
@@ -193,3 +193,28 @@ def test_sequences_that_do_not_fit(daemon, engines, judged):
     assert "takes sequences" in problem["detail"]
     daemon.refused("POST", "/v1/jobs", 422, "not_supported", "/explain",
                    json={"kind": "sequence_regression", "dataset": made["id"], **SMALL, "explain": {}})
+
+
+def test_a_question_that_takes_too_long_is_given_up(daemon):
+    """Attention over so many steps takes minutes: it is refused after one and not tried again, and the next has its turn."""
+    table = "unit,cycle,a\n" + "".join(f"{u},{t},{t * u % 7}\n" for u in range(1, 7) for t in range(9))
+    made = make(daemon, "for a long question", {"runs.csv": table.encode()},
+                table={"sequence": "unit", "time": "cycle", "remaining_life": True})
+    [trial] = daemon.wait_job(daemon.submit({
+        "kind": "sequence_regression", "dataset": made["id"], "network": {"name": "transformer_encoder"},
+        "search": {"parameters": {"training.epochs": [1]}}})["id"])
+    url = f"/v1/trials/{trial['id']}/predict?wait=0"
+    headers = {"Content-Type": "application/json", "Idempotency-Key": f"long-{trial['id']}"}
+    body = json.dumps({"sequence": [[1]] * 200000})
+    long, short = (daemon.request("POST", url, data=data, headers={**headers, "Idempotency-Key": key})
+                   for data, key in ((body, headers["Idempotency-Key"]), ('{"sequence": [[1]]}', f"short-{trial['id']}")))
+    assert long.status_code == short.status_code == 202
+    answered = wait_until(lambda: (s := daemon.get(short.headers["Location"]))["state"] != "waiting" and s, every=0.5)
+    given_up = daemon.get(long.headers["Location"])
+    assert answered["state"] == "ready", answered
+    assert (given_up["state"], given_up["code"], given_up["result"]) == ("refused", "too_large", None), given_up
+    assert "time limit" in given_up["error"]
+    with daemon.database().cursor() as cursor:
+        cursor.execute("select fence from prediction where id = %s", (given_up["id"],))
+        assert cursor.fetchone() == (1,)
+    daemon.refused("POST", url, 413, "too_large", data=body, headers=headers)

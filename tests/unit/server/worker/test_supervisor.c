@@ -218,9 +218,6 @@ static void cancel_ends_the_group_within_the_grace(void **state)
     assert_true(start(&harness, "stubborn", "/proc/self/exe"));
     assert_int_equal(read(harness.socket_fd, &grandchild, sizeof grandchild),
                      (ssize_t)sizeof grandchild);
-    worker_lock(&harness.worker);
-    harness.slot.process.no_progress_ms = FAR_MS;
-    worker_unlock(&harness.worker);
     int64_t asked_ms = sv_clock_monotonic_ms();
     worker_process_kill(&harness.slot, WORKER_KILL_CANCEL, 100);
     worker_process_kill(&harness.slot, WORKER_KILL_DRAIN, 0);
@@ -246,35 +243,16 @@ static void lost_lease_kills_at_once_and_overrides(void **state)
     harness_close(&harness);
 }
 
-static void watchdogs_end_what_hangs(void **state)
-{
-    (void)state;
-    for (int wall = 0; wall < 2; wall++) {
-        struct harness harness;
-        harness_open(&harness);
-        assert_true(start(&harness, "hang", "/proc/self/exe"));
-        worker_lock(&harness.worker);
-        *(wall ? &harness.slot.process.wall_clock_ms : &harness.slot.process.no_progress_ms) = 50;
-        worker_unlock(&harness.worker);
-        assert_ended(&harness, wall ? WORKER_KILL_WALL_CLOCK : WORKER_KILL_NO_PROGRESS, SIGKILL);
-        harness_close(&harness);
-    }
-}
-
-/* While the slot waits for the database, the child may be waiting for the slot. */
-static void no_watchdog_while_recording(void **state)
+static void wall_clock_ends_what_takes_too_long(void **state)
 {
     (void)state;
     struct harness harness;
     harness_open(&harness);
     assert_true(start(&harness, "hang", "/proc/self/exe"));
-    worker_process_progress(&harness.slot, true);
     worker_lock(&harness.worker);
-    harness.slot.process.no_progress_ms = 1;
+    harness.slot.process.wall_clock_ms = 50;
     worker_unlock(&harness.worker);
-    assert_false(worker_process_wait(&harness.slot, 250));
-    worker_process_progress(&harness.slot, false);
-    assert_ended(&harness, WORKER_KILL_NO_PROGRESS, SIGKILL);
+    assert_ended(&harness, WORKER_KILL_WALL_CLOCK, SIGKILL);
     harness_close(&harness);
 }
 
@@ -303,8 +281,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(missing_program_is_not_a_process),
         cmocka_unit_test(cancel_ends_the_group_within_the_grace),
         cmocka_unit_test(lost_lease_kills_at_once_and_overrides),
-        cmocka_unit_test(watchdogs_end_what_hangs),
-        cmocka_unit_test(no_watchdog_while_recording),
+        cmocka_unit_test(wall_clock_ends_what_takes_too_long),
         cmocka_unit_test(memory_backstop_acts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
