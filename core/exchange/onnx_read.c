@@ -185,7 +185,7 @@ enum nn_status nn_onnx_import_create(const struct nn_onnx_model *model, struct n
     import->tensors = r.tensors;
     import->n_tensors = r.n_tensors;
     free(r.known);
-    free(r.rows);
+    free(r.extents);
     json_decref(r.layers);
     json_decref(r.connections);
     if (status != NN_OK) {

@@ -43,6 +43,21 @@ static json_t *size_json(const struct nn_onnx_value *input, size_t axis)
     return json_integer(input->dims[axis] > 0 ? (json_int_t)input->dims[axis] : 0);
 }
 
+static size_t known_size(const struct nn_onnx_value *input, size_t axis)
+{
+    return input->dims[axis] > 0 ? (size_t)input->dims[axis] : 0;
+}
+
+static struct nn_onnx_extent extent_of(const struct nn_onnx_value *input)
+{
+    bool image = input->rank == 4;
+    return (struct nn_onnx_extent){.row = input->rank == 2,
+                                   .steps = input->rank == 3,
+                                   .height = image ? known_size(input, 2) : 1,
+                                   .width = image ? known_size(input, 3) : 1,
+                                   .channels = known_size(input, input->rank == 3 ? 2 : 1)};
+}
+
 /* [N, C, H, W] images, [T, N, C] sequences, [N, C] rows, which are images of one pixel. */
 enum nn_status nn_onnx_read_input(struct nn_onnx_reader *r, struct nn_error *err)
 {
@@ -68,9 +83,7 @@ enum nn_status nn_onnx_read_input(struct nn_onnx_reader *r, struct nn_error *err
     }
     set_normalisation(model, layer);
     json_decref(layer);
-    if (input->rank == 2) {
-        nn_onnx_mark_row(r, 0);
-    }
+    nn_onnx_set_extent(r, 0, extent_of(input));
     nn_onnx_know(r, &(struct nn_onnx_known){.name = input->name, .meaning = NN_ONNX_LAYER});
     return NN_OK;
 }

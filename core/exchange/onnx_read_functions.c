@@ -71,11 +71,18 @@ bool nn_onnx_read_dropout(struct nn_onnx_reader *r, const struct nn_onnx_node *n
     return one(r, node, "dropout", json_pack("{s:f}", "rate", rate));
 }
 
+/* Before opset 13 all axes from the one that is told are one. */
 bool nn_onnx_read_softmax(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
-    int64_t axis = nn_onnx_int_of(node, "axis", -1);
-    if (axis != -1 && axis != (r->sequences ? 2 : 1)) {
+    const struct nn_onnx_known *value = nn_onnx_layer_in(r, node, 0);
+    bool flattens = r->model->opset < 13;
+    int64_t axis = nn_onnx_int_of(node, "axis", flattens ? 1 : -1);
+    if (value && !nn_onnx_is_channels(r, value, axis)) {
         return nn_onnx_lacks(r, "over another axis than channels");
+    }
+    if (value && flattens && nn_onnx_rank(r, value) == 4 &&
+        !nn_onnx_is_one_pixel(r, value->layer)) {
+        return nn_onnx_lacks(r, "over channels and pixels at once, as before opset 13");
     }
     return one(r, node, "softmax", NULL);
 }
@@ -89,6 +96,10 @@ bool nn_onnx_read_gelu(struct nn_onnx_reader *r, const struct nn_onnx_node *node
 
 bool nn_onnx_read_lrn(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
+    const struct nn_onnx_known *value = nn_onnx_layer_in(r, node, 0);
+    if (value && !nn_onnx_is_channels(r, value, 1)) {
+        return nn_onnx_lacks(r, "of the samples of sequences");
+    }
     return one(
         r, node, "local_response_norm",
         json_pack("{s:I, s:f, s:f, s:f}", "size", (json_int_t)nn_onnx_int_of(node, "size", 1),

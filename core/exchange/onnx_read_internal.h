@@ -50,9 +50,17 @@ struct nn_onnx_known {
     const char *name;
     enum nn_onnx_meaning meaning;
     size_t layer; /* index */
+    bool sides;   /* a row as an image of one pixel */
     const struct nn_file_tensor *tensor;
     size_t number;
     struct nn_onnx_norm norm;
+};
+
+/* What is known of what a layer gives; 0: sizes that are not. */
+struct nn_onnx_extent {
+    bool row;   /* [N, C]: what has no pixels and no steps any more */
+    bool steps; /* of a sequence; its height and width are 1 */
+    size_t height, width, channels;
 };
 
 enum { NN_ONNX_READ_NODES = 4096, NN_ONNX_LAYER_NAME_MAX = 63 };
@@ -66,8 +74,8 @@ struct nn_onnx_reader {
     json_t *connections; /* [from, to] */
     struct nn_file_tensor *tensors;
     size_t n_tensors, room_tensors;
-    bool *rows; /* of layers: nn_onnx_is_row */
-    size_t room_rows;
+    struct nn_onnx_extent *extents; /* of layers */
+    size_t room_extents;
     bool sequences;
     enum nn_status status; /* NN_ERR_MEMORY once something had no room */
     const char *why;       /* the node cannot be read: what of it lacks; NULL: its operator */
@@ -113,9 +121,6 @@ NN_MUST_CHECK bool nn_onnx_add_layer_behind(struct nn_onnx_reader *r,
                                             const struct nn_onnx_node *node, const char *kind,
                                             json_t *options_take, size_t before,
                                             const struct nn_file_tensor *weight, size_t *out_layer);
-/* Whether a layer gives [N, C]: what has no pixels and no steps any more. */
-bool nn_onnx_is_row(const struct nn_onnx_reader *r, size_t layer);
-void nn_onnx_mark_row(struct nn_onnx_reader *r, size_t layer);
 /* Another meaning for the node's i-th output. */
 void nn_onnx_mean(struct nn_onnx_reader *r, const struct nn_onnx_node *node, size_t i,
                   enum nn_onnx_meaning meaning, size_t layer, const struct nn_file_tensor *tensor);
@@ -144,8 +149,8 @@ const float *nn_onnx_numbers_in(struct nn_onnx_reader *r, const struct nn_onnx_n
 /* Whether an attribute says these numbers. */
 bool nn_onnx_ints_are(const struct nn_onnx_node *node, const char *name, const int64_t *values,
                       size_t n);
-/* The n-th of the axes that a node reduces, as it says it; -9: fewer. */
-int64_t nn_onnx_reduced_axis(struct nn_onnx_reader *r, const struct nn_onnx_node *node, size_t n,
+/* The n-th of the axes that a node lists, as it says it; -9: fewer. */
+int64_t nn_onnx_listed_axis(struct nn_onnx_reader *r, const struct nn_onnx_node *node, size_t n,
                              size_t *out_count);
 /* A whole-number attribute, or what stands in its place. */
 int64_t nn_onnx_int_of(const struct nn_onnx_node *node, const char *name, int64_t fallback);
@@ -154,6 +159,23 @@ double nn_onnx_real_of(const struct nn_onnx_node *node, const char *name, double
 size_t nn_onnx_uses(const struct nn_onnx_reader *r, const char *value);
 /* false with r->why: always, for `return nn_onnx_lacks(r, "...")`. */
 bool nn_onnx_lacks(struct nn_onnx_reader *r, const char *why);
+
+/* ---- axes and sizes ---- */
+
+struct nn_onnx_extent nn_onnx_extent_of(const struct nn_onnx_reader *r, size_t layer);
+void nn_onnx_set_extent(struct nn_onnx_reader *r, size_t layer, struct nn_onnx_extent extent);
+/* The layer's, by its kind and options, from that of its first input. */
+void nn_onnx_extend(struct nn_onnx_reader *r, size_t layer, struct nn_onnx_extent before);
+bool nn_onnx_is_row(const struct nn_onnx_reader *r, size_t layer);
+void nn_onnx_mark_row(struct nn_onnx_reader *r, size_t layer);
+bool nn_onnx_is_one_pixel(const struct nn_onnx_reader *r, size_t layer);
+/* Axes of a layer's output, or of it with channels last: 2, 3 or 4. */
+size_t nn_onnx_rank(const struct nn_onnx_reader *r, const struct nn_onnx_known *value);
+/* An axis counted from the front. */
+int64_t nn_onnx_axis(const struct nn_onnx_reader *r, const struct nn_onnx_known *value,
+                     int64_t axis);
+bool nn_onnx_is_channels(const struct nn_onnx_reader *r, const struct nn_onnx_known *value,
+                         int64_t axis);
 
 /* ---- norms within a sample ---- */
 

@@ -21,16 +21,20 @@ static bool read_identity(struct nn_onnx_reader *r, const struct nn_onnx_node *n
 {
     const struct nn_onnx_known *value = nn_onnx_input(r, node, 0);
     if (value) {
-        nn_onnx_mean(r, node, 0, value->meaning, value->layer, value->tensor);
+        struct nn_onnx_known same = *value;
+        same.name = node->n_outputs > 0 ? node->outputs[0] : "";
+        nn_onnx_know(r, &same);
     }
     return value != NULL;
 }
 
 static bool read_flatten(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
-    return nn_onnx_int_of(node, "axis", 1) == 1 && !r->sequences
-               ? one(r, node, "flatten", NULL)
-               : nn_onnx_lacks(r, "other than behind the batch");
+    const struct nn_onnx_known *value = nn_onnx_layer_in(r, node, 0);
+    if (r->sequences || (value && nn_onnx_axis(r, value, nn_onnx_int_of(node, "axis", 1)) != 1)) {
+        return nn_onnx_lacks(r, "other than behind the batch");
+    }
+    return one(r, node, "flatten", NULL);
 }
 
 /* To [N, all the rest] alone. */
@@ -44,15 +48,42 @@ static bool read_reshape(struct nn_onnx_reader *r, const struct nn_onnx_node *no
     return flattens ? one(r, node, "flatten", NULL) : nn_onnx_lacks(r, "other than flattening");
 }
 
+int64_t nn_onnx_listed_axis(struct nn_onnx_reader *r, const struct nn_onnx_node *node, size_t n,
+                            size_t *out_count)
+{
+    const struct nn_onnx_attribute *a = nn_onnx_attribute(node, "axes", NN_ONNX_INTS);
+    const struct nn_file_tensor *tensor = nn_onnx_tensor_in(r, node, 1);
+    const float *values = tensor && !a ? nn_onnx_floats_of(r, tensor) : NULL;
+    *out_count = a ? a->n : values ? tensor->count : 0;
+    if (n >= *out_count || (values && !(fabsf(values[n]) < 9))) {
+        return -9;
+    }
+    return a ? a->integers[n] : (int64_t)values[n];
+}
+
+/* Whether the axes are the height and the width of an image, in whatever order. */
+static bool lists_sides(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
+{
+    size_t n;
+    int64_t first = nn_onnx_listed_axis(r, node, 0, &n);
+    int64_t second = nn_onnx_listed_axis(r, node, 1, &n);
+    first += first < 0 ? 4 : 0;
+    second += second < 0 ? 4 : 0;
+    return n == 2 && ((first == 2 && second == 3) || (first == 3 && second == 2));
+}
+
 /* A row of features as an image of one pixel is what it was. */
 static bool read_unsqueeze(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
-    const struct nn_file_tensor *axes = nn_onnx_tensor_in(r, node, 1);
-    const float *sides = axes && axes->count == 2 ? nn_onnx_floats_of(r, axes) : NULL;
-    if (!sides || sides[0] != 2 || sides[1] != 3 || r->sequences || !nn_onnx_layer_in(r, node, 0)) {
+    const struct nn_onnx_known *value = nn_onnx_layer_in(r, node, 0);
+    if (!value || r->sequences || nn_onnx_rank(r, value) != 2 || !lists_sides(r, node)) {
         return nn_onnx_lacks(r, "other than a row as an image of one pixel");
     }
-    return read_identity(r, node);
+    struct nn_onnx_known image = *value;
+    image.name = node->n_outputs > 0 ? node->outputs[0] : "";
+    image.sides = true;
+    nn_onnx_know(r, &image);
+    return true;
 }
 
 static bool read_global_average_pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
@@ -60,36 +91,31 @@ static bool read_global_average_pool(struct nn_onnx_reader *r, const struct nn_o
     return one(r, node, "global_average_pool", NULL);
 }
 
-int64_t nn_onnx_reduced_axis(struct nn_onnx_reader *r, const struct nn_onnx_node *node, size_t n,
-                             size_t *out_count)
-{
-    const struct nn_onnx_attribute *a = nn_onnx_attribute(node, "axes", NN_ONNX_INTS);
-    const struct nn_file_tensor *tensor = nn_onnx_tensor_in(r, node, 1);
-    const float *values = tensor && !a ? nn_onnx_floats_of(r, tensor) : NULL;
-    *out_count = a ? a->n : values ? tensor->count : 0;
-    return n >= *out_count ? -9 : a ? a->integers[n] : (int64_t)values[n];
-}
-
 static bool read_reduce_mean(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
-    size_t n;
-    int64_t first = nn_onnx_reduced_axis(r, node, 0, &n);
-    int64_t second = nn_onnx_reduced_axis(r, node, 1, &n);
+    const struct nn_onnx_known *value = nn_onnx_layer_in(r, node, 0);
     bool kept = nn_onnx_int_of(node, "keepdims", 1) != 0;
-    first += first < 0 ? 4 : 0;
-    second += second < 0 ? 4 : 0;
-    if (n == 2 && first + second == 5 && first > 0 && second > 0 && first != 1 && second != 1) {
-        return one(r, node, "global_average_pool", NULL); /* its output may stand for a row too */
+    size_t n, layer;
+    int64_t axis = nn_onnx_listed_axis(r, node, 0, &n);
+    if (value && nn_onnx_rank(r, value) == 4 && lists_sides(r, node)) {
+        if (!nn_onnx_add_layer(r, node, "global_average_pool", NULL, 1, NULL, &layer)) {
+            return false;
+        }
+        if (!kept) {
+            nn_onnx_mark_row(r, layer);
+        }
+        return true;
     }
-    return n == 1 && first == 1 && kept && !r->sequences ? one(r, node, "channel_mean", NULL)
-                                                         : nn_onnx_lacks(r, "over other axes");
+    return value && n == 1 && nn_onnx_is_channels(r, value, axis) && kept && !r->sequences
+               ? one(r, node, "channel_mean", NULL)
+               : nn_onnx_lacks(r, "over other axes");
 }
 
 static bool read_concat(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
-    int64_t axis = nn_onnx_int_of(node, "axis", -9);
+    const struct nn_onnx_known *value = nn_onnx_layer_in(r, node, 0);
     size_t layer;
-    if (axis != (r->sequences ? 2 : 1) && axis != (r->sequences ? -1 : -3)) {
+    if (value && !nn_onnx_is_channels(r, value, nn_onnx_int_of(node, "axis", -9))) {
         return nn_onnx_lacks(r, "along another axis than channels");
     }
     return nn_onnx_add_layer(r, node, "concatenation", NULL, node->n_inputs, NULL, &layer);

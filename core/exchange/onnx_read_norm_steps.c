@@ -42,7 +42,7 @@ bool nn_onnx_read_norm_mean(struct nn_onnx_reader *r, const struct nn_onnx_node 
     const struct nn_onnx_known *square = step_in(r, node, 0, NN_ONNX_NORM_SQUARE);
     const struct nn_onnx_known *source = nn_onnx_norm_source(r, node, 0);
     size_t n;
-    int64_t axis = nn_onnx_reduced_axis(r, node, 0, &n);
+    int64_t axis = nn_onnx_listed_axis(r, node, 0, &n);
     if (n != 1 || nn_onnx_int_of(node, "keepdims", 1) == 0) {
         return false;
     }

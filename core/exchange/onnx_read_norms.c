@@ -12,7 +12,11 @@ bool nn_onnx_read_batch_norm(struct nn_onnx_reader *r, const struct nn_onnx_node
 {
     static const char *const PARAMETERS[] = {"weight", "bias", "running_mean", "running_var"};
     const struct nn_file_tensor *tensors[4];
+    const struct nn_onnx_known *value = nn_onnx_layer_in(r, node, 0);
     size_t layer;
+    if (value && !nn_onnx_is_channels(r, value, 1)) {
+        return nn_onnx_lacks(r, "of the samples of sequences");
+    }
     for (size_t i = 0; i < 4; i++) {
         tensors[i] = nn_onnx_tensor_in(r, node, i + 1);
         if (!tensors[i] || tensors[i]->rank != 1) {
@@ -46,8 +50,8 @@ bool nn_onnx_is_last_channels(const struct nn_onnx_reader *r, const struct nn_on
     if (value->meaning == NN_ONNX_CHANNELS_LAST) {
         return axis == -1 || axis == 3;
     }
-    bool row = nn_onnx_is_row(r, value->layer);
-    return (axis == -1 && (row || r->sequences)) || (axis == 2 && r->sequences && !row);
+    size_t rank = nn_onnx_rank(r, value);
+    return rank != 4 && (axis == -1 || (axis == 2 && rank == 3));
 }
 
 void nn_onnx_mean_normed(struct nn_onnx_reader *r, const struct nn_onnx_node *node,
@@ -63,8 +67,10 @@ bool nn_onnx_read_layer_norm(struct nn_onnx_reader *r, const struct nn_onnx_node
     const struct nn_file_tensor *bias = nn_onnx_tensor_in(r, node, 2);
     bool centred = strcmp(node->op, "LayerNormalization") == 0;
     size_t layer;
-    if (!value || !nn_onnx_is_last_channels(r, value, nn_onnx_int_of(node, "axis", -1)) ||
-        !weight || weight->rank != 1 || (centred && (!bias || bias->rank != 1))) {
+    int64_t axis = nn_onnx_int_of(node, "axis", -1);
+    if (!value || !nn_onnx_is_channels(r, value, axis) ||
+        nn_onnx_axis(r, value, axis) + 1 != (int64_t)nn_onnx_rank(r, value) || !weight ||
+        weight->rank != 1 || (centred && (!bias || bias->rank != 1))) {
         return nn_onnx_lacks(r, "other than of channels with constant scales and shifts");
     }
     bool channels_last = value->meaning == NN_ONNX_CHANNELS_LAST;

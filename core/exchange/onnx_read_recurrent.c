@@ -275,6 +275,6 @@ bool nn_onnx_read_last_step(struct nn_onnx_reader *r, const struct nn_onnx_node 
 bool nn_onnx_read_mean_step(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
     size_t n;
-    return nn_onnx_reduced_axis(r, node, 0, &n) == 0 && n == 1 &&
+    return nn_onnx_listed_axis(r, node, 0, &n) == 0 && n == 1 &&
            nn_onnx_int_of(node, "keepdims", 1) == 0 && pool_steps(r, node, "mean");
 }

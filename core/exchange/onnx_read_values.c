@@ -88,43 +88,6 @@ bool nn_onnx_connect(struct nn_onnx_reader *r, size_t from, const char *to)
            no_room(r);
 }
 
-/* Whether the layer gives rows where what is before it does. */
-static bool gives_row(const struct nn_onnx_reader *r, const char *kind, bool before)
-{
-    static const char *const IMAGES[] = {"convolution", "transposed_convolution", "max_pool",
-                                         "average_pool", NULL};
-    if (!r->sequences && (strcmp(kind, "fully_connected") == 0 || strcmp(kind, "flatten") == 0)) {
-        return true;
-    }
-    for (size_t i = 0; IMAGES[i]; i++) {
-        if (strcmp(kind, IMAGES[i]) == 0) {
-            return false;
-        }
-    }
-    return before;
-}
-
-bool nn_onnx_is_row(const struct nn_onnx_reader *r, size_t layer)
-{
-    return layer < r->room_rows && r->rows[layer];
-}
-
-void nn_onnx_mark_row(struct nn_onnx_reader *r, size_t layer)
-{
-    if (layer >= r->room_rows) {
-        size_t room = 2 * layer + 64;
-        bool *grown = realloc(r->rows, room * sizeof *grown);
-        if (!grown) {
-            (void)no_room(r);
-            return;
-        }
-        memset(grown + r->room_rows, 0, (room - r->room_rows) * sizeof *grown);
-        r->rows = grown;
-        r->room_rows = room;
-    }
-    r->rows[layer] = true;
-}
-
 /* The layer itself, and what the node's first output is by it. */
 static bool put_layer(struct nn_onnx_reader *r, const struct nn_onnx_node *node, const char *kind,
                       const char *name, json_t *layer_take, size_t *out_layer)
@@ -147,7 +110,7 @@ bool nn_onnx_add_layer(struct nn_onnx_reader *r, const struct nn_onnx_node *node
 {
     char name[NN_ONNX_LAYER_NAME_MAX + 1];
     json_t *layer = options_take ? options_take : json_object();
-    bool row = false;
+    struct nn_onnx_extent before = {.row = false};
     nn_onnx_choose_name(r, node, kind, weight, name);
     for (size_t i = 0; i < n; i++) {
         const struct nn_onnx_known *from = nn_onnx_layer_in(r, node, i);
@@ -159,14 +122,15 @@ bool nn_onnx_add_layer(struct nn_onnx_reader *r, const struct nn_onnx_node *node
             json_decref(layer);
             return false;
         }
-        row = i == 0 ? nn_onnx_is_row(r, from->layer) : row;
+        if (i == 0) {
+            before = nn_onnx_extent_of(r, from->layer);
+            before.row = before.row && !from->sides;
+        }
     }
     if (!put_layer(r, node, kind, name, layer, out_layer)) {
         return false;
     }
-    if (gives_row(r, kind, row)) {
-        nn_onnx_mark_row(r, *out_layer);
-    }
+    nn_onnx_extend(r, *out_layer, before);
     return true;
 }
 
@@ -184,9 +148,7 @@ bool nn_onnx_add_layer_behind(struct nn_onnx_reader *r, const struct nn_onnx_nod
     if (!put_layer(r, node, kind, name, layer, out_layer)) {
         return false;
     }
-    if (gives_row(r, kind, nn_onnx_is_row(r, before))) {
-        nn_onnx_mark_row(r, *out_layer);
-    }
+    nn_onnx_extend(r, *out_layer, nn_onnx_extent_of(r, before));
     return true;
 }
 
