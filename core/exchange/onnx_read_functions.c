@@ -131,6 +131,38 @@ bool nn_onnx_read_erf(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
     return true;
 }
 
+/* ---- products of two layers ---- */
+
+/* Whether one has a value for all pixels or channels of the other, and the other none for its. */
+static bool is_narrower(struct nn_onnx_extent one, struct nn_onnx_extent other)
+{
+    bool pixel = one.height == 1 && one.width == 1,
+         other_pixel = other.height == 1 && other.width == 1;
+    bool channel = one.channels == 1, other_channel = other.channels == 1;
+    return (pixel > other_pixel || channel > other_channel) && pixel >= other_pixel &&
+           channel >= other_channel;
+}
+
+/* The layer has the narrower input behind; ONNX takes them in either order. */
+static bool add_product(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
+{
+    const struct nn_onnx_known *first = nn_onnx_layer_in(r, node, 0);
+    const struct nn_onnx_known *second = nn_onnx_layer_in(r, node, 1);
+    struct nn_onnx_node turned = *node;
+    size_t layer;
+    if (!first || !second) {
+        return nn_onnx_lacks(r, "an input that is no activation");
+    }
+    const char *const inputs[2] = {node->inputs[1], node->inputs[0]};
+    if (!r->sequences && nn_onnx_rank(r, first) != nn_onnx_rank(r, second)) {
+        return nn_onnx_lacks(r, "of a row and an image, whose axes do not meet");
+    }
+    if (is_narrower(nn_onnx_extent_of(r, first->layer), nn_onnx_extent_of(r, second->layer))) {
+        turned.inputs = inputs;
+    }
+    return nn_onnx_add_layer(r, &turned, "multiplication", NULL, 2, NULL, &layer);
+}
+
 bool nn_onnx_read_mul(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
     size_t layer;
@@ -151,5 +183,5 @@ bool nn_onnx_read_mul(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
             return nn_onnx_add_layer_behind(r, node, "gelu", NULL, value->layer, NULL, &layer);
         }
     }
-    return nn_onnx_add_layer(r, node, "multiplication", NULL, 2, NULL, &layer);
+    return add_product(r, node);
 }

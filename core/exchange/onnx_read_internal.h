@@ -19,6 +19,11 @@ enum nn_onnx_meaning {
     NN_ONNX_STATES_TURNED,
     NN_ONNX_STATE,
     NN_ONNX_CHANNELS_LAST, /* what a layer gives, as [N, H, W, C] */
+    NN_ONNX_STEPS_LAST,    /* what a layer gives, as [N, C, T] */
+    /* steps of x - min(max(x, -t), t) */
+    NN_ONNX_SOFT_MINUS,
+    NN_ONNX_SOFT_ABOVE,
+    NN_ONNX_SOFT_WITHIN,
     /* steps of x * (1 + erf(x / sqrt 2)) / 2, where x is what the layer gives */
     NN_ONNX_GELU_SCALED,
     NN_ONNX_GELU_ERF,
@@ -151,7 +156,7 @@ bool nn_onnx_ints_are(const struct nn_onnx_node *node, const char *name, const i
                       size_t n);
 /* The n-th of the axes that a node lists, as it says it; -9: fewer. */
 int64_t nn_onnx_listed_axis(struct nn_onnx_reader *r, const struct nn_onnx_node *node, size_t n,
-                             size_t *out_count);
+                            size_t *out_count);
 /* A whole-number attribute, or what stands in its place. */
 int64_t nn_onnx_int_of(const struct nn_onnx_node *node, const char *name, int64_t fallback);
 double nn_onnx_real_of(const struct nn_onnx_node *node, const char *name, double fallback);
@@ -259,6 +264,19 @@ bool nn_onnx_read_norm_of_groups(struct nn_onnx_reader *r, const struct nn_onnx_
 bool nn_onnx_read_norm_ungroup(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
 bool nn_onnx_read_norm_scale(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
 bool nn_onnx_read_norm_shift(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+
+/* onnx_read_soft_threshold.c */
+bool nn_onnx_read_neg(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_max(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_min(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_soft_threshold(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+
+/* onnx_read_steps.c */
+bool nn_onnx_read_steps_last(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+bool nn_onnx_read_steps_back(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+/* A Conv of what `before` gives. */
+bool nn_onnx_read_temporal_convolution(struct nn_onnx_reader *r, const struct nn_onnx_node *node,
+                                       size_t before);
 
 /* onnx_read_frames.c */
 bool nn_onnx_read_pad(struct nn_onnx_reader *r, const struct nn_onnx_node *node);

@@ -86,6 +86,17 @@ static bool read_unsqueeze(struct nn_onnx_reader *r, const struct nn_onnx_node *
     return true;
 }
 
+/* An image of one pixel as a row. */
+static bool read_squeeze(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
+{
+    const struct nn_onnx_known *value = nn_onnx_layer_in(r, node, 0);
+    bool all = !nn_onnx_attribute(node, "axes", NN_ONNX_INTS) && node->n_inputs < 2;
+    bool sides = value && !r->sequences && nn_onnx_rank(r, value) == 4 &&
+                 (all ? nn_onnx_is_one_pixel(r, value->layer) : lists_sides(r, node));
+    return sides ? one(r, node, "flatten", NULL)
+                 : nn_onnx_lacks(r, "other than of one pixel, or of one direction");
+}
+
 static bool read_global_average_pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
     return one(r, node, "global_average_pool", NULL);
@@ -191,9 +202,12 @@ const struct nn_onnx_operator nn_onnx_operators[] = {
     {"LayerNormalization", nn_onnx_read_layer_norm},
     {"LeakyRelu", nn_onnx_read_leaky_relu},
     {"MatMul", nn_onnx_read_mat_mul},
+    {"Max", nn_onnx_read_max},
     {"MaxPool", nn_onnx_read_max_pool},
+    {"Min", nn_onnx_read_min},
     {"Mul", nn_onnx_read_norm_scale},
     {"Mul", nn_onnx_read_mul},
+    {"Neg", nn_onnx_read_neg},
     {"Pad", nn_onnx_read_pad},
     {"Pow", nn_onnx_read_norm_square},
     {"RMSNormalization", nn_onnx_read_layer_norm},
@@ -214,9 +228,13 @@ const struct nn_onnx_operator nn_onnx_operators[] = {
     {"Softmax", nn_onnx_read_softmax},
     {"Sqrt", nn_onnx_read_norm_root},
     {"Squeeze", nn_onnx_read_squeeze},
+    {"Squeeze", read_squeeze},
     {"Sub", nn_onnx_read_norm_centred},
+    {"Sub", nn_onnx_read_soft_threshold},
     {"Tanh", nn_onnx_read_tanh},
     {"Transpose", nn_onnx_read_states_turned},
+    {"Transpose", nn_onnx_read_steps_last},
+    {"Transpose", nn_onnx_read_steps_back},
     {"Transpose", read_channels_last},
     {"Transpose", read_channels_back},
     {"Transpose", nn_onnx_read_constant_transpose},

@@ -64,9 +64,8 @@ bool nn_onnx_read_norm_centred(struct nn_onnx_reader *r, const struct nn_onnx_no
 {
     const struct nn_onnx_known *source = nn_onnx_norm_source(r, node, 0);
     const struct nn_onnx_known *mean = step_in(r, node, 1, NN_ONNX_NORM_MEAN);
-    return source && mean && is_of(mean, source)
-               ? step(r, node, mean, NN_ONNX_NORM_CENTRED, &mean->norm)
-               : nn_onnx_lacks(r, "other than of the mean in a norm");
+    return source && mean && is_of(mean, source) &&
+           step(r, node, mean, NN_ONNX_NORM_CENTRED, &mean->norm);
 }
 
 bool nn_onnx_read_norm_square(struct nn_onnx_reader *r, const struct nn_onnx_node *node)

@@ -8,6 +8,16 @@
 
 /* ---- operators ---- */
 
+/* As in training, which opsets before 14 tell by outputs for the statistics. */
+static bool takes_batch(const struct nn_onnx_model *model, const struct nn_onnx_node *node)
+{
+    bool more = false;
+    for (size_t i = 1; i < node->n_outputs; i++) {
+        more = more || node->outputs[i][0] != '\0';
+    }
+    return nn_onnx_int_of(node, "training_mode", 0) != 0 || (more && model->opset < 14);
+}
+
 bool nn_onnx_read_batch_norm(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
     static const char *const PARAMETERS[] = {"weight", "bias", "running_mean", "running_var"};
@@ -16,6 +26,9 @@ bool nn_onnx_read_batch_norm(struct nn_onnx_reader *r, const struct nn_onnx_node
     size_t layer;
     if (value && !nn_onnx_is_channels(r, value, 1)) {
         return nn_onnx_lacks(r, "of the samples of sequences");
+    }
+    if (takes_batch(r->model, node)) {
+        return nn_onnx_lacks(r, "by statistics of the batch, as in training");
     }
     for (size_t i = 0; i < 4; i++) {
         tensors[i] = nn_onnx_tensor_in(r, node, i + 1);

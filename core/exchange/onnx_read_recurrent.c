@@ -172,8 +172,13 @@ static bool is_layer(struct nn_onnx_reader *r, const struct nn_onnx_node *node, 
 bool nn_onnx_read_squeeze(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
     const struct nn_onnx_known *value = states_in(r, node, NN_ONNX_STATES, false);
-    return value ? is_layer(r, node, value->layer)
-                 : nn_onnx_lacks(r, "other than behind a recurrent layer of one direction");
+    if (!value) {
+        return false;
+    }
+    size_t n, rank = nn_onnx_is_row(r, value->layer) ? 3 : 4;
+    int64_t axis = nn_onnx_listed_axis(r, node, 0, &n);
+    axis += axis < 0 ? (int64_t)rank : 0;
+    return n == 1 && axis == (rank == 3 ? 0 : 1) && is_layer(r, node, value->layer);
 }
 
 /* [T, 2, N, units] -> [T, N, 2, units], of the last ones [2, N, units] -> [N, 2, units]. */

@@ -59,8 +59,11 @@ static json_t *filter_options(struct nn_onnx_reader *r, const struct nn_onnx_nod
 {
     const struct nn_file_tensor *weight = nn_onnx_tensor_in(r, node, 1);
     const struct nn_file_tensor *bias = nn_onnx_tensor_in(r, node, 2);
-    if (!weight || weight->rank != 4 || (node->n_inputs > 2 && !bias) ||
-        text_is(node, "auto_pad", "SAME_LOWER")) {
+    if (text_is(node, "auto_pad", "SAME_LOWER")) {
+        (void)nn_onnx_lacks(r, "the odd pixel of padding in front, by SAME_LOWER");
+        return NULL;
+    }
+    if (!weight || weight->rank != 4 || (node->n_inputs > 2 && !bias)) {
         (void)nn_onnx_lacks(r, "other than two-dimensional with constant weights");
         return NULL;
     }
@@ -70,6 +73,7 @@ static json_t *filter_options(struct nn_onnx_reader *r, const struct nn_onnx_nod
     if (!options || !dilation) {
         json_decref(options);
         json_decref(dilation);
+        (void)nn_onnx_lacks(r, "windows of two sides alone");
         return NULL;
     }
     (void)json_object_set_new(options, "dilation", dilation);
@@ -98,6 +102,10 @@ static bool add_filters(struct nn_onnx_reader *r, const struct nn_onnx_node *nod
 
 bool nn_onnx_read_conv(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
+    const struct nn_onnx_known *value = nn_onnx_input(r, node, 0);
+    if (value && value->meaning == NN_ONNX_STEPS_LAST) {
+        return nn_onnx_read_temporal_convolution(r, node, value->layer);
+    }
     json_t *options = filter_options(r, node);
     return options &&
            add_filters(r, node, "convolution", options, nn_onnx_tensor_in(r, node, 1)->shape[0]);
@@ -114,9 +122,12 @@ bool nn_onnx_read_conv_transpose(struct nn_onnx_reader *r, const struct nn_onnx_
     }
     json_t *options = filter_options(r, node);
     json_t *more = options ? numbers(node, "output_padding", 2, NULL, 0) : NULL;
+    if (options && !more) {
+        (void)nn_onnx_lacks(r, "windows of two sides alone");
+    }
     if (!more) {
         json_decref(options);
-        return nn_onnx_lacks(r, "other than two-dimensional with constant weights");
+        return false;
     }
     (void)json_object_set_new(options, "output_padding", more);
     return add_filters(r, node, "transposed_convolution", options,

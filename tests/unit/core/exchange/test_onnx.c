@@ -266,6 +266,30 @@ static const char FRAMES[] =
     "  {'name': 'hidden', 'kind': 'fully_connected', 'outputs': 12},"
     "  {'name': 'row_groups', 'kind': 'group_norm', 'groups': 3},"
     "  {'name': 'fc', 'kind': 'fully_connected'}, {'name': 'scores', 'kind': 'softmax'}]}";
+/* Thresholds: one number, one of each channel, one of each pixel, of rows. */
+static const char SHRINKAGE[] =
+    "{'layers': [{'name': 'image', 'kind': 'image_input', 'normalisation': 'none'},"
+    "  {'name': 'conv', 'kind': 'convolution', 'filters': 6, 'kernel': 3, 'stride': 2},"
+    "  {'name': 'fixed', 'kind': 'soft_threshold', 'threshold': 0.125},"
+    "  {'name': 'abs', 'kind': 'absolute'}, {'name': 'pool', 'kind': 'global_average_pool'},"
+    "  {'name': 'gate', 'kind': 'fully_connected', 'outputs': 6},"
+    "  {'name': 'share', 'kind': 'sigmoid'},"
+    "  {'name': 'each', 'kind': 'multiplication', 'inputs': ['pool', 'share']},"
+    "  {'name': 'soft', 'kind': 'soft_threshold', 'inputs': ['fixed', 'each']},"
+    "  {'name': 'size', 'kind': 'absolute'}, {'name': 'mean', 'kind': 'channel_mean'},"
+    "  {'name': 'map', 'kind': 'soft_threshold', 'inputs': ['soft', 'mean']},"
+    "  {'name': 'flat', 'kind': 'flatten'},"
+    "  {'name': 'hidden', 'kind': 'fully_connected', 'outputs': 7},"
+    "  {'name': 'row', 'kind': 'soft_threshold'},"
+    "  {'name': 'fc', 'kind': 'fully_connected'}, {'name': 'scores', 'kind': 'softmax'}]}";
+static const char FILTERED[] =
+    "{'layers': [{'name': 'in', 'kind': 'sequence_input', 'normalisation': 'none'},"
+    "  {'name': 'a', 'kind': 'temporal_convolution', 'filters': 5, 'kernel': 3, 'dilation': 2},"
+    "  {'name': 'soft', 'kind': 'soft_threshold', 'threshold': 0.125},"
+    "  {'name': 'b', 'kind': 'temporal_convolution', 'filters': 4, 'kernel': 4,"
+    "   'padding': 'same', 'bias': false},"
+    "  {'name': 'sum', 'kind': 'temporal_convolution', 'filters': 4, 'kernel': 1},"
+    "  {'name': 'c', 'kind': 'fully_connected'}]}";
 static const char BOTH[] =
     "{'layers': [{'name': 'in', 'kind': 'sequence_input', 'normalisation': 'none'},"
     "  {'name': 'a', 'kind': 'gru', 'units': 5}, {'name': 'b', 'kind': 'layer_norm'},"
@@ -340,6 +364,7 @@ static void images_come_back(void **state)
     (void)state;
     check_images(IMAGES);
     check_images(FRAMES);
+    check_images(SHRINKAGE);
 }
 
 static void check_sequences(const char *text)
@@ -368,7 +393,7 @@ static void check_sequences(const char *text)
 
 static void sequences_come_back(void **state)
 {
-    static const char *const TEXTS[] = {SEQUENCES, BOTH, POOLED, MEAN};
+    static const char *const TEXTS[] = {SEQUENCES, BOTH, POOLED, MEAN, FILTERED};
     (void)state;
     for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
         check_sequences(TEXTS[i]);
@@ -384,7 +409,6 @@ static void steps_that_are_written_alone_are_refused_again(void **state)
         "  {'name': 'ids', 'kind': 'embedding', 'ids': 5, 'outputs': 4},"
         "  {'name': 'where', 'kind': 'positional_encoding'},"
         "  {'name': 'learned', 'kind': 'positional_encoding', 'encoding': 'learned'},"
-        "  {'name': 'filters', 'kind': 'temporal_convolution', 'filters': 4},"
         "  {'name': 'seen', 'kind': 'attention', 'heads': 2, 'causal': true},"
         "  {'name': 'fc', 'kind': 'fully_connected'}]}";
     const struct nn_network_bind bind = {.features = 3, .longest = 6, .responses = 2};

@@ -20,7 +20,7 @@ struct graph {
     struct nn_onnx_model model;
     struct nn_onnx_node nodes[NODES];
     struct nn_onnx_attribute attributes[NODES][INPUTS];
-    const char *inputs[NODES][INPUTS], *outputs[NODES][1];
+    const char *inputs[NODES][INPUTS], *outputs[NODES][2];
     struct nn_file_tensor tensors[TENSORS];
     struct nn_onnx_value input, output;
     float numbers[1024]; /* of every tensor of them */
@@ -356,6 +356,136 @@ static void operators_of_images_are_not_taken_for_steps(void **state)
     check_refused(&g, "LRN (of the samples of sequences)");
 }
 
+static void a_norm_of_the_batch_is_refused(void **state)
+{
+    static const char REASON[] = "BatchNormalization (by statistics of the batch, as in training)";
+    static const size_t FEATURES = 4;
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct graph g = image(i == 2 ? 13 : 15);
+        convolve(&g);
+        tensor(&g, "v", 1, &FEATURES);
+        NODE(&g, "BatchNormalization", "n", "f", "v", "v", "v", "v");
+        if (i == 2) {
+            g.outputs[1][1] = "mean";
+            g.nodes[1].n_outputs = 2;
+        } else {
+            say_int(&g, "training_mode", (int64_t)i);
+        }
+        if (i == 0) {
+            check_reads(&g, "convolution batch_norm softmax");
+        } else {
+            check_refused(&g, REASON);
+        }
+    }
+}
+
+/* ---- inputs and shapes ---- */
+
+static void a_gate_may_stand_first(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct graph g = image(17);
+        convolve(&g);
+        if (i < 2) {
+            NODE(&g, "GlobalAveragePool", "gate", "f");
+        } else {
+            tensor(&g, "gate.weight", 4, (const size_t[]){1, 3, 3, 3});
+            NODE(&g, "Conv", "gate", "x", "gate.weight");
+        }
+        NODE(&g, "Mul", "times", i % 2 ? "f" : "gate", i % 2 ? "gate" : "f");
+        check_reads(&g, i < 2 ? "convolution global_average_pool multiplication softmax"
+                              : "convolution convolution multiplication softmax");
+    }
+    struct graph g = image(17);
+    convolve(&g);
+    NODE(&g, "GlobalAveragePool", "pool", "f");
+    NODE(&g, "Flatten", "row", "pool");
+    NODE(&g, "Mul", "times", "row", "f");
+    check_refused(&g, "Mul (of a row and an image, whose axes do not meet)");
+}
+
+static void one_pixel_is_squeezed_to_a_row(void **state)
+{
+    static const char REFUSED[] = "Squeeze (other than of one pixel, or of one direction)";
+    static const int64_t AXES[4][2] = {{2, 3}, {-1, -2}, {3, 2}, {0, 2}};
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        struct graph g = image(i == 1 ? 11 : 17);
+        convolve(&g);
+        NODE(&g, "GlobalAveragePool", "pool", "f");
+        if (i == 1) {
+            NODE(&g, "Squeeze", "row", "pool");
+            say_ints(&g, "axes", 2, AXES[i]);
+        } else if (i < 4) {
+            list(&g, "axes", 2, AXES[i]);
+            NODE(&g, "Squeeze", "row", "pool", "axes");
+        } else {
+            NODE(&g, "Squeeze", "row", i == 4 ? "pool" : "f");
+        }
+        if (i == 3 || i == 5) {
+            check_refused(&g, REFUSED);
+        } else {
+            check_reads(&g, "convolution global_average_pool flatten softmax");
+        }
+    }
+}
+
+static void a_refused_convolution_says_what_of_it(void **state)
+{
+    static const int64_t ONE[1] = {2};
+    (void)state;
+    struct graph g = image(17);
+    convolve(&g);
+    attribute(&g, "auto_pad", NN_ONNX_STRING)->text = "SAME_LOWER";
+    check_refused(&g, "Conv (the odd pixel of padding in front, by SAME_LOWER)");
+    g = image(17);
+    convolve(&g);
+    say_ints(&g, "dilations", 1, ONE);
+    check_refused(&g, "Conv (windows of two sides alone)");
+    g = image(17);
+    tensor(&g, "w", 4, (const size_t[]){3, 4, 3, 3});
+    NODE(&g, "ConvTranspose", "up", "x", "w");
+    say_ints(&g, "output_padding", 1, ONE);
+    check_refused(&g, "ConvTranspose (windows of two sides alone)");
+}
+
+/* ---- soft thresholds ---- */
+
+static struct graph *threshold(struct graph *g, const char *of, const char *second, const char *t)
+{
+    NODE(g, "Neg", "minus", t);
+    NODE(g, "Max", "above", "minus", of);
+    NODE(g, "Min", "within", second, "above");
+    NODE(g, "Sub", "soft", of, "within");
+    return g;
+}
+
+static void a_soft_threshold_is_the_whole_chain_alone(void **state)
+{
+    static const char *const OTHERS[2] = {"other", "pool"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct graph g = image(17);
+        convolve(&g);
+        tensor(&g, "t", 0, NULL);
+        tensor(&g, "other", 0, NULL);
+        NODE(&g, "GlobalAveragePool", "pool", "f");
+        check_reads(threshold(&g, "f", i ? "pool" : "t", i ? "pool" : "t"),
+                    i ? "convolution global_average_pool soft_threshold softmax"
+                      : "convolution soft_threshold softmax");
+        g.model.n_nodes -= 4;
+        struct nn_onnx_import *read = NULL;
+        struct nn_error err = {0};
+        (void)threshold(&g, "f", OTHERS[i], i ? "t" : "pool");
+        assert_int_equal(import(&g, &read, &err), NN_ERR_NOT_SUPPORTED);
+        assert_string_equal(err.text,
+                            "2 nodes of the graph cannot be read: Min (other than in a soft "
+                            "threshold), Sub (other than in a norm or a soft threshold)");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +497,11 @@ int main(void)
         cmocka_unit_test(axes_are_counted_from_both_ends),
         cmocka_unit_test(a_norm_is_of_the_last_axis),
         cmocka_unit_test(operators_of_images_are_not_taken_for_steps),
+        cmocka_unit_test(a_norm_of_the_batch_is_refused),
+        cmocka_unit_test(a_gate_may_stand_first),
+        cmocka_unit_test(one_pixel_is_squeezed_to_a_row),
+        cmocka_unit_test(a_refused_convolution_says_what_of_it),
+        cmocka_unit_test(a_soft_threshold_is_the_whole_chain_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
