@@ -50,12 +50,14 @@ enum nn_status nn_training_class_weights_check(const json_t *class_weights, size
     return items_check(class_weights, err);
 }
 
-static void balance(const struct nn_prepared *prepared, const struct nn_split_side *train,
+static void balance(const struct nn_training_labels *labels, const struct nn_split_side *train,
                     size_t *counts, size_t classes, nn_real *out)
 {
     size_t occurring = 0;
     for (size_t i = 0; i < train->count; i++) {
-        counts[nn_prepared_label(prepared, train->items[i])]++;
+        uint32_t item = train->items[i];
+        counts[labels->prepared ? nn_prepared_label(labels->prepared, item)
+                                : nn_sequences_label(labels->sequences, item)]++;
     }
     for (size_t c = 0; c < classes; c++) {
         occurring += counts[c] > 0;
@@ -67,12 +69,13 @@ static void balance(const struct nn_prepared *prepared, const struct nn_split_si
 }
 
 enum nn_status nn_training_class_weights(const struct nn_training_options *options,
-                                         const struct nn_prepared *prepared,
+                                         const struct nn_training_labels *labels,
                                          const struct nn_split_side *train, nn_real **out,
                                          struct nn_error *err)
 {
     const json_t *given = options->class_weights;
-    size_t classes = nn_prepared_info(prepared)->class_count;
+    size_t classes = labels->prepared ? nn_prepared_info(labels->prepared)->class_count
+                                      : nn_sequences_info(labels->sequences)->class_count;
     enum nn_status status = nn_training_class_weights_check(given, classes, err);
     if (status != NN_OK || !given) {
         return status;
@@ -85,7 +88,7 @@ enum nn_status nn_training_class_weights(const struct nn_training_options *optio
         return nn_fail(err, NN_ERR_MEMORY, "no memory for the weights of classes");
     }
     if (is_balanced(given)) {
-        balance(prepared, train, counts, classes, weights);
+        balance(labels, train, counts, classes, weights);
     }
     for (size_t c = 0; json_is_array(given) && c < classes; c++) {
         weights[c] = (nn_real)json_number_value(json_array_get(given, c));

@@ -50,6 +50,10 @@ enum nn_status nn_feed_create(const struct nn_training_setup *setup, size_t max_
             return status;
         }
     }
-    return setup->prepared ? nn_feed_images_create(setup, max_batch, out, err)
-                           : nn_feed_sequences_create(setup, max_batch, out, err);
+    if (setup->prepared) {
+        return nn_feed_images_create(setup, max_batch, out, err);
+    }
+    return nn_sequences_info(setup->sequences)->class_count > 0
+               ? nn_feed_sequence_classes_create(setup, max_batch, out, err)
+               : nn_feed_sequences_create(setup, max_batch, out, err);
 }

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/loss/loss.h"
 #include "core/network/prefix.h"
-#include "core/training/feed_internal.h"
+#include "core/training/classes_internal.h"
 
 /* Buffers hold max_batch entries each. */
 struct image_feed {
@@ -18,14 +17,9 @@ struct image_feed {
     size_t sample_bytes;
     struct nn_loader *loader; /* since start */
     struct nn_batch batch;    /* taken last */
-    struct nn_evaluator *evaluator;
-    struct nn_exec exec; /* the run's with the loss's workspace */
-    float *noisy;        /* all windows with the noise that is drawn once; NULL: there is none */
+    struct nn_classes classes;
+    float *noisy; /* all windows with the noise that is drawn once; NULL: there is none */
     uint8_t *pixels;
-    uint32_t *labels;
-    uint32_t *predicted;
-    float *probability;
-    double *loss;
     const nn_real **rows; /* of the batch, where the frozen prefix is kept */
 };
 
@@ -67,17 +61,12 @@ static void images_destroy(struct nn_feed *base)
     struct image_feed *feed = images(base);
     struct nn_memory *memory = base->setup->memory;
     nn_loader_destroy(feed->loader);
-    nn_evaluator_destroy(feed->evaluator);
+    nn_classes_deinit(&feed->classes, memory);
     nn_memory_free(memory, feed->noisy);
     nn_memory_free(memory, feed->pixels);
-    nn_memory_free(memory, feed->labels);
-    nn_memory_free(memory, feed->predicted);
-    nn_memory_free(memory, feed->probability);
-    nn_memory_free(memory, feed->loss);
     nn_memory_free(memory, (void *)feed->rows);
     nn_memory_free(memory, base->prefix_rows);
     nn_rows_close(base->rows);
-    nn_memory_free(memory, feed->exec.workspace);
     free(feed);
 }
 
@@ -85,18 +74,6 @@ static size_t images_max_rows(const struct nn_feed *feed)
 {
     (void)feed;
     return 0;
-}
-
-/* Ends in a softmax over the classes; anything else is another kind of job. */
-static enum nn_status output_check(const struct nn_network *network, size_t classes,
-                                   struct nn_error *err)
-{
-    if (nn_network_output_size(network) != classes || !nn_network_ends_in_softmax(network)) {
-        return nn_fail(err, NN_ERR_INVALID,
-                       "the network must end in softmax over the %zu classes of the data set",
-                       classes);
-    }
-    return NN_OK;
 }
 
 /* The loader does not draw from the cap, so its bytes are asked for here. */
@@ -113,36 +90,21 @@ static enum nn_status cap_check(const struct nn_training_setup *setup, struct nn
     return NN_OK;
 }
 
-static enum nn_status buffers_make(struct image_feed *feed, struct nn_error *err)
-{
-    struct nn_memory *memory = feed->base.setup->memory;
-    size_t n = feed->base.max_batch;
-    feed->pixels = nn_memory_alloc(memory, n, feed->sample_bytes);
-    feed->labels = nn_memory_alloc(memory, n, sizeof *feed->labels);
-    feed->predicted = nn_memory_alloc(memory, n, sizeof *feed->predicted);
-    feed->probability = nn_memory_alloc(memory, n, sizeof *feed->probability);
-    feed->loss = nn_memory_alloc(memory, n, sizeof *feed->loss);
-    feed->rows = nn_memory_alloc(memory, n, sizeof(void *));
-    feed->exec.workspace_bytes = nn_loss_workspace(n);
-    feed->exec.workspace = nn_memory_alloc(memory, feed->exec.workspace_bytes, 1);
-    if (!feed->pixels || !feed->labels || !feed->predicted || !feed->probability || !feed->loss ||
-        !feed->rows || !feed->exec.workspace) {
-        return nn_fail(err, NN_ERR_MEMORY, "no memory for the buffers of a run");
-    }
-    return nn_evaluator_create(feed->base.setup->bind.classes, &feed->evaluator, err);
-}
-
 static enum nn_status images_attach(struct nn_feed *base, struct nn_network *network,
                                     const struct nn_exec *exec, struct nn_error *err)
 {
     struct image_feed *feed = images(base);
+    struct nn_memory *memory = base->setup->memory;
     base->network = network;
-    feed->exec = *exec;
-    enum nn_status status = output_check(network, base->setup->bind.classes, err);
-    if (status == NN_OK) {
-        status = buffers_make(feed, err);
+    enum nn_status status = nn_classes_make(&feed->classes, base, exec, err);
+    if (status != NN_OK) {
+        return status;
     }
-    return status == NN_OK ? cap_check(base->setup, err) : status;
+    feed->pixels = nn_memory_alloc(memory, base->max_batch, feed->sample_bytes);
+    feed->rows = nn_memory_alloc(memory, base->max_batch, sizeof(void *));
+    return feed->pixels && feed->rows
+               ? cap_check(base->setup, err)
+               : nn_fail(err, NN_ERR_MEMORY, "no memory for the buffers of a run");
 }
 
 /* --- statistics of the input ------------------------------------------------------------------ */
@@ -279,45 +241,11 @@ static void images_load(struct nn_feed *base, size_t first, size_t count)
     load_values(base, batch->pixels + first * batch->stride, count);
 }
 
-/* The losses of the branches beside the output, weighted. */
-static double auxiliary_losses(struct image_feed *feed, struct nn_loss_batch scores)
-{
-    double share = scores.weight;
-    double sum = 0;
-    for (size_t i = 0; i < nn_network_auxiliary_count(feed->base.network); i++) {
-        struct nn_auxiliary auxiliary = nn_network_auxiliary(feed->base.network, i);
-        scores.logits = auxiliary.scores;
-        scores.weight = auxiliary.weight * share;
-        sum += nn_loss_cross_entropy(&feed->exec, &scores, auxiliary.gradient, scores.ld).loss;
-    }
-    return sum;
-}
-
 static struct nn_feed_loss images_loss(struct nn_feed *base, size_t first, size_t count)
 {
     struct image_feed *feed = images(base);
-    size_t classes = nn_network_output_size(base->network);
-    const struct nn_loss_batch scores = {
-        .logits = nn_network_output(base->network),
-        .ld = classes,
-        .labels = feed->batch.labels + first,
-        .rows = count,
-        .classes = classes,
-        .weight = (double)count / (double)feed->batch.count,
-        .label_smoothing = base->setup->options.label_smoothing,
-        .class_weights = base->setup->class_weights,
-    };
-    struct nn_loss_result result = nn_loss_cross_entropy(
-        &feed->exec, &scores, nn_network_output_gradient(base->network), classes);
-    return (struct nn_feed_loss){result.loss + auxiliary_losses(feed, scores),
-                                 (double)result.correct, (double)count};
-}
-
-/* Accuracy. */
-static double images_measure(const struct nn_feed *base, const struct nn_feed_loss *batch)
-{
-    (void)base;
-    return batch->sum / batch->size;
+    return nn_classes_loss(&feed->classes, base, feed->batch.labels + first, count,
+                           feed->batch.count);
 }
 
 static double images_stall_seconds(const struct nn_feed *base)
@@ -330,7 +258,7 @@ static double images_stall_seconds(const struct nn_feed *base)
 
 static void images_begin(struct nn_feed *base)
 {
-    nn_evaluator_reset(images(base)->evaluator);
+    nn_evaluator_reset(images(base)->classes.evaluator);
 }
 
 static void images_load_part(struct nn_feed *base, const struct nn_split_side *side, size_t first,
@@ -339,7 +267,7 @@ static void images_load_part(struct nn_feed *base, const struct nn_split_side *s
     struct image_feed *feed = images(base);
     const struct nn_prepared *prepared = base->setup->prepared;
     for (size_t i = 0; loads_rows(base) && i < count; i++) {
-        feed->labels[i] = nn_prepared_label(prepared, side->items[first + i]);
+        feed->classes.labels[i] = nn_prepared_label(prepared, side->items[first + i]);
     }
     if (loads_rows(base)) {
         rows_load(base, side->items + first, count);
@@ -348,75 +276,31 @@ static void images_load_part(struct nn_feed *base, const struct nn_split_side *s
     for (size_t i = 0; i < count; i++) {
         uint32_t item = side->items[first + i];
         memcpy(feed->pixels + i * feed->sample_bytes, item_of(feed, item), feed->sample_bytes);
-        feed->labels[i] = nn_prepared_label(prepared, item);
+        feed->classes.labels[i] = nn_prepared_label(prepared, item);
     }
     load_values(base, feed->pixels, count);
-}
-
-static void predictions_take(const struct image_feed *feed, const struct nn_split_side *side,
-                             size_t first, size_t count, struct nn_prediction *predictions)
-{
-    for (size_t i = 0; i < count; i++) {
-        predictions[first + i] = (struct nn_prediction){
-            .sample = side->items[first + i],
-            .truth = feed->labels[i],
-            .predicted = feed->predicted[i],
-            .probability = feed->probability[i],
-        };
-    }
 }
 
 static void images_judge_part(struct nn_feed *base, const struct nn_split_side *side, size_t first,
                               size_t count, struct nn_part_result *result)
 {
-    struct image_feed *feed = images(base);
-    size_t classes = nn_network_output_size(base->network);
-    const struct nn_loss_batch batch = {.logits = nn_network_output(base->network),
-                                        .ld = classes,
-                                        .labels = feed->labels,
-                                        .rows = count,
-                                        .classes = classes};
-    const struct nn_loss_rows rows = {feed->loss, feed->predicted, feed->probability};
-    nn_loss_evaluate(&batch, &rows);
-    nn_evaluator_add(feed->evaluator, feed->labels, feed->predicted, feed->loss, count);
-    if (result && result->predictions) {
-        predictions_take(feed, side, first, count, result->predictions);
-    }
-    if (result && result->probabilities) {
-        nn_loss_probabilities(&batch, result->probabilities + first * classes);
-    }
+    nn_classes_judge(&images(base)->classes, base, side, first, count, result);
 }
 
 static double images_part_loss(const struct nn_feed *base)
 {
-    return nn_evaluator_loss(const_images(base)->evaluator);
+    return nn_evaluator_loss(const_images(base)->classes.evaluator);
 }
 
 static double images_part_measure(const struct nn_feed *base)
 {
-    return nn_evaluator_accuracy(const_images(base)->evaluator);
-}
-
-static enum nn_status images_predictions_make(const struct nn_feed *base, enum nn_part part,
-                                              struct nn_part_result *result, struct nn_error *err)
-{
-    const struct nn_training_setup *setup = base->setup;
-    const struct nn_split_side *side = &setup->parts[part];
-    bool whole = setup->keep_probabilities && part != NN_PART_TRAIN;
-    result->predictions = nn_memory_alloc(setup->memory, side->count, sizeof *result->predictions);
-    size_t row = setup->bind.classes * sizeof *result->probabilities;
-    if (whole) {
-        result->probabilities = calloc(side->count, row);
-    }
-    return result->predictions && (result->probabilities || !whole)
-               ? NN_OK
-               : nn_fail(err, NN_ERR_MEMORY, "no memory for %zu predictions", side->count);
+    return nn_evaluator_accuracy(const_images(base)->classes.evaluator);
 }
 
 static enum nn_status images_finish(struct nn_feed *base, struct nn_part_result *result,
                                     struct nn_error *err)
 {
-    return nn_evaluator_finish(images(base)->evaluator, &result->evaluation, err);
+    return nn_evaluator_finish(images(base)->classes.evaluator, &result->evaluation, err);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -433,14 +317,14 @@ static const struct nn_feed_kind IMAGES = {
     .next = images_next,
     .load = images_load,
     .loss = images_loss,
-    .measure = images_measure,
+    .measure = nn_classes_measure,
     .stall_seconds = images_stall_seconds,
     .begin = images_begin,
     .load_part = images_load_part,
     .judge_part = images_judge_part,
     .part_loss = images_part_loss,
     .part_measure = images_part_measure,
-    .predictions_make = images_predictions_make,
+    .predictions_make = nn_classes_predictions_make,
     .finish = images_finish,
 };
 

@@ -107,11 +107,15 @@ double nn_system_clock(void *ctx);
 NN_MUST_CHECK enum nn_status nn_feed_images_create(const struct nn_training_setup *setup,
                                                    size_t max_batch, struct nn_feed **out,
                                                    struct nn_error *err);
-/* feed_sequences.c */
+/* feed_sequences.c: regressions */
 NN_MUST_CHECK enum nn_status nn_feed_sequences_create(const struct nn_training_setup *setup,
                                                       size_t max_batch, struct nn_feed **out,
                                                       struct nn_error *err);
-/* The most steps of a batch of any part. */
+/* feed_sequence_classes.c */
+NN_MUST_CHECK enum nn_status nn_feed_sequence_classes_create(const struct nn_training_setup *setup,
+                                                             size_t max_batch, struct nn_feed **out,
+                                                             struct nn_error *err);
+/* steps.c: the most steps of a batch of any part. */
 size_t nn_feed_sequences_rows(const struct nn_training_setup *setup, size_t max_batch);
 
 #endif

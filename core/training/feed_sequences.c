@@ -14,24 +14,18 @@
 #include <string.h>
 
 #include "core/loss/loss.h"
-#include "core/training/feed_internal.h"
+#include "core/training/steps_internal.h"
 
 /* Buffers of samples hold max_batch entries, those of rows max_rows; `restored` and `truths` also
  * the rows of a sequence whose last window is not judged yet, in front of those of a batch. */
 struct sequence_feed {
-    struct nn_feed base;
-    size_t max_rows;
-    struct nn_scaled_sequences *scaled;
-    struct nn_sequence_loader *loader;     /* since start */
-    struct nn_sequence_loader_batch batch; /* taken last */
-    bool each_step;                        /* the network predicts every step */
+    struct nn_steps steps;
+    bool each_step; /* the network predicts every step */
     struct nn_scaling_column target;
     struct nn_regression_sums sums;
     /* of samples */
-    const nn_real **inputs;
     const nn_real **targets;
     nn_real **outputs;
-    size_t *lengths;
     uint32_t *rows_of; /* rows of each that are judged; then of each sequence that is complete */
     size_t held;       /* rows that wait for the last window of their sequence */
     /* of rows */
@@ -58,12 +52,9 @@ static void sequences_destroy(struct nn_feed *base)
 {
     struct sequence_feed *feed = sequences(base);
     struct nn_memory *memory = base->setup->memory;
-    nn_sequence_loader_destroy(feed->loader);
-    nn_scaled_sequences_destroy(feed->scaled);
-    nn_memory_free(memory, feed->inputs);
+    nn_steps_deinit(&feed->steps);
     nn_memory_free(memory, feed->targets);
     nn_memory_free(memory, feed->outputs);
-    nn_memory_free(memory, feed->lengths);
     nn_memory_free(memory, feed->rows_of);
     nn_memory_free(memory, feed->target_rows);
     nn_memory_free(memory, feed->weights);
@@ -73,30 +64,23 @@ static void sequences_destroy(struct nn_feed *base)
     free(feed);
 }
 
-static size_t sequences_max_rows(const struct nn_feed *base)
-{
-    return const_sequences(base)->max_rows;
-}
-
 static enum nn_status buffers_make(struct sequence_feed *feed, struct nn_error *err)
 {
-    struct nn_memory *memory = feed->base.setup->memory;
-    size_t n = feed->base.max_batch;
-    size_t rows = feed->max_rows;
-    feed->inputs = nn_memory_alloc(memory, n, sizeof *feed->inputs);
+    const struct nn_feed *base = &feed->steps.base;
+    struct nn_memory *memory = base->setup->memory;
+    size_t n = base->max_batch;
+    size_t rows = feed->steps.max_rows;
     feed->targets = nn_memory_alloc(memory, n, sizeof *feed->targets);
     feed->outputs = nn_memory_alloc(memory, n, sizeof *feed->outputs);
-    feed->lengths = nn_memory_alloc(memory, n, sizeof *feed->lengths);
     feed->rows_of = nn_memory_alloc(memory, n, sizeof *feed->rows_of);
     feed->target_rows = nn_memory_alloc(memory, rows, sizeof *feed->target_rows);
     feed->weights = nn_memory_alloc(memory, rows, sizeof *feed->weights);
     feed->predicted = nn_memory_alloc(memory, rows, sizeof *feed->predicted);
-    size_t most = rows + nn_sequences_info(feed->base.setup->sequences)->longest;
+    size_t most = rows + nn_sequences_info(base->setup->sequences)->longest;
     feed->restored = nn_memory_alloc(memory, most, sizeof *feed->restored);
     feed->truths = nn_memory_alloc(memory, most, sizeof *feed->truths);
-    bool ok = feed->inputs && feed->targets && feed->outputs && feed->lengths && feed->rows_of &&
-              feed->target_rows && feed->weights && feed->predicted && feed->restored &&
-              feed->truths;
+    bool ok = feed->targets && feed->outputs && feed->rows_of && feed->target_rows &&
+              feed->weights && feed->predicted && feed->restored && feed->truths;
     return ok ? NN_OK : nn_fail(err, NN_ERR_MEMORY, "no memory for the buffers of a run");
 }
 
@@ -105,97 +89,15 @@ static enum nn_status sequences_attach(struct nn_feed *base, struct nn_network *
 {
     (void)exec;
     struct sequence_feed *feed = sequences(base);
-    base->network = network;
     if (nn_network_task(network) != NN_TASK_REGRESSION || nn_network_output_size(network) != 1) {
         return nn_fail(err, NN_ERR_INVALID, "the network must end in one number, the target");
     }
     feed->each_step = nn_network_output_is_sequence(network);
-    return buffers_make(feed, err);
-}
-
-/* What item i of a part is. */
-static struct nn_sequence_piece piece_at(const struct nn_feed *base, uint32_t item)
-{
-    return nn_sequence_piece_at(base->setup->sequences, base->setup->windows, item);
-}
-
-/* --- statistics of the input ------------------------------------------------------------------ */
-
-/* Of one input over every step of the train part, std with n - 1; two passes. */
-static void input_statistics(const struct sequence_feed *feed, size_t column, nn_real *mean,
-                             nn_real *deviation)
-{
-    const struct nn_training_setup *setup = feed->base.setup;
-    const struct nn_split_side *train = &setup->parts[NN_PART_TRAIN];
-    size_t width = nn_scaling_inputs(setup->scaling);
-    double sums[2] = {0, 0}; /* of values, then of squares around their mean */
-    double n = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        double average = n > 0 ? sums[0] / n : 0;
-        n = 0;
-        for (size_t i = 0; i < train->count; i++) {
-            const struct nn_sequence_piece piece = piece_at(&feed->base, train->items[i]);
-            const nn_real *steps = nn_scaled_sequences_inputs_at(feed->scaled, &piece);
-            for (size_t t = piece.length - piece.fresh; t < piece.length; t++) {
-                double x = (double)steps[t * width + column];
-                sums[pass] += pass == 0 ? x : (x - average) * (x - average);
-            }
-            n += (double)piece.fresh;
-        }
-    }
-    *mean = (nn_real)(sums[0] / n);
-    *deviation = n > 1 && sums[1] > 0 ? (nn_real)sqrt(sums[1] / (n - 1)) : 1;
-}
-
-static void sequences_input_statistics(struct nn_feed *base)
-{
-    struct nn_feed_statistics out = nn_feed_statistics_of(base);
-    for (size_t c = 0; c < out.count; c++) {
-        input_statistics(sequences(base), c, &out.mean[c], &out.deviation[c]);
-    }
+    enum nn_status status = nn_steps_attach(&feed->steps, network, err);
+    return status == NN_OK ? buffers_make(feed, err) : status;
 }
 
 /* --- training --------------------------------------------------------------------------------- */
-
-static enum nn_status sequences_start(struct nn_feed *base, size_t epoch, size_t batch,
-                                      struct nn_error *err)
-{
-    const struct nn_training_setup *setup = base->setup;
-    const struct nn_split_side *train = &setup->parts[NN_PART_TRAIN];
-    const struct nn_sequence_loader_options loader = {
-        .items = train->items,
-        .count = train->count,
-        .batch_size = (size_t)setup->options.batch_size,
-        .windows = setup->windows,
-        .drop_last = setup->options.drop_last,
-        .shuffle = (enum nn_shuffle)setup->options.shuffle,
-        .sort = setup->sequence_sort,
-        .seed = setup->seed,
-        .epochs = (size_t)setup->options.epochs,
-        .first_epoch = epoch,
-        .first_batch = batch,
-        .memory = setup->memory,
-    };
-    return nn_sequence_loader_create(sequences(base)->scaled, &loader, &sequences(base)->loader,
-                                     err);
-}
-
-static bool sequences_next(struct nn_feed *base, struct nn_feed_batch *out_batch)
-{
-    struct sequence_feed *feed = sequences(base);
-    if (!nn_sequence_loader_next(feed->loader, &feed->batch)) {
-        return false;
-    }
-    *out_batch = (struct nn_feed_batch){feed->batch.epoch, feed->batch.first, feed->batch.count};
-    return true;
-}
-
-static void sequences_load(struct nn_feed *base, size_t first, size_t count)
-{
-    const struct nn_sequence_loader_batch *batch = &sequences(base)->batch;
-    const struct nn_sequence_batch in = {batch->inputs + first, batch->lengths + first, count};
-    nn_network_load_sequences(base->network, &in);
-}
 
 /* Where the targets of a sequence begin that the network predicts. */
 static const nn_real *targets_at(const struct sequence_feed *feed, const nn_real *targets,
@@ -224,9 +126,9 @@ static double sequences_measure(const struct nn_feed *base, const struct nn_feed
 /* Rows weigh as in the whole batch. */
 static void weights_make(struct sequence_feed *feed, size_t count, size_t rows)
 {
-    nn_real share = (nn_real)count / (nn_real)feed->batch.count;
-    nn_network_row_weights(feed->base.network, count, feed->weights);
-    for (size_t r = 0; r < rows && count < feed->batch.count; r++) {
+    nn_real share = (nn_real)count / (nn_real)feed->steps.batch.count;
+    nn_network_row_weights(feed->steps.base.network, count, feed->weights);
+    for (size_t r = 0; r < rows && count < feed->steps.batch.count; r++) {
         feed->weights[r] *= share;
     }
 }
@@ -234,7 +136,7 @@ static void weights_make(struct sequence_feed *feed, size_t count, size_t rows)
 static struct nn_feed_loss sequences_loss(struct nn_feed *base, size_t first, size_t count)
 {
     struct sequence_feed *feed = sequences(base);
-    const struct nn_sequence_loader_batch *batch = &feed->batch;
+    const struct nn_sequence_loader_batch *batch = &feed->steps.batch;
     size_t rows = nn_network_output_rows(base->network, count);
     for (size_t i = 0; i < count; i++) {
         feed->targets[i] = targets_at(feed, batch->targets[first + i], batch->lengths[first + i]);
@@ -253,13 +155,6 @@ static struct nn_feed_loss sequences_loss(struct nn_feed *base, size_t first, si
     return (struct nn_feed_loss){loss, sum, (double)rows};
 }
 
-/* Batches are pointers into memory: nothing is waited for. */
-static double sequences_stall_seconds(const struct nn_feed *base)
-{
-    (void)base;
-    return 0;
-}
-
 /* --- evaluation ------------------------------------------------------------------------------- */
 
 static void sequences_begin(struct nn_feed *base)
@@ -275,14 +170,10 @@ static void sequences_load_part(struct nn_feed *base, const struct nn_split_side
                                 size_t first, size_t count)
 {
     struct sequence_feed *feed = sequences(base);
+    nn_steps_load_part(base, side, first, count);
     for (size_t i = 0; i < count; i++) {
-        const struct nn_sequence_piece piece = piece_at(base, side->items[first + i]);
-        feed->inputs[i] = nn_scaled_sequences_inputs_at(feed->scaled, &piece);
-        feed->lengths[i] = piece.length;
-        feed->rows_of[i] = feed->each_step ? piece.fresh : 1;
+        feed->rows_of[i] = feed->each_step ? nn_steps_piece(base, side->items[first + i]).fresh : 1;
     }
-    const struct nn_sequence_batch in = {feed->inputs, feed->lengths, count};
-    nn_network_load_sequences(base->network, &in);
 }
 
 /* Predictions and targets of the loaded pieces in the target's unit, one piece after the other,
@@ -290,18 +181,19 @@ static void sequences_load_part(struct nn_feed *base, const struct nn_split_side
 static void rows_restore(struct sequence_feed *feed, const struct nn_split_side *side, size_t first,
                          size_t count)
 {
-    const struct nn_training_setup *setup = feed->base.setup;
+    const struct nn_training_setup *setup = feed->steps.base.setup;
     double cut = nn_scaling_target_max(setup->scaling);
     size_t predicted = 0;
     for (size_t i = 0; i < count; i++) {
         feed->outputs[i] = feed->predicted + predicted;
-        predicted += feed->each_step ? feed->lengths[i] : 1;
+        predicted += feed->each_step ? feed->steps.lengths[i] : 1;
     }
-    nn_network_samples_from_rows(feed->base.network, count, nn_network_output(feed->base.network),
-                                 1, feed->outputs);
+    nn_network_samples_from_rows(feed->steps.base.network, count,
+                                 nn_network_output(feed->steps.base.network), 1, feed->outputs);
     size_t row = feed->held;
     for (size_t i = 0; i < count; i++) {
-        const struct nn_sequence_piece piece = piece_at(&feed->base, side->items[first + i]);
+        const struct nn_sequence_piece piece =
+            nn_steps_piece(&feed->steps.base, side->items[first + i]);
         size_t rows = feed->rows_of[i];
         const float *targets = nn_sequences_targets(setup->sequences, piece.sequence) +
                                piece.first + piece.length - rows;
@@ -334,7 +226,7 @@ static void sequences_judge_part(struct nn_feed *base, const struct nn_split_sid
     rows_restore(feed, side, first, count);
     size_t end = feed->held;
     for (size_t i = 0; i < count; i++) {
-        const struct nn_sequence_piece piece = piece_at(base, side->items[first + i]);
+        const struct nn_sequence_piece piece = nn_steps_piece(base, side->items[first + i]);
         end += feed->rows_of[i];
         if (!piece.ends) {
             continue;
@@ -373,7 +265,7 @@ static enum nn_status sequences_predictions_make(const struct nn_feed *base, enu
         return NN_OK;
     }
     for (size_t i = 0; i < side->count; i++) {
-        const struct nn_sequence_piece piece = piece_at(base, side->items[i]);
+        const struct nn_sequence_piece piece = nn_steps_piece(base, side->items[i]);
         rows += const_sequences(base)->each_step ? piece.fresh : 1;
         count += piece.ends;
     }
@@ -394,11 +286,6 @@ static enum nn_status sequences_finish(struct nn_feed *base, struct nn_part_resu
     return NN_OK;
 }
 
-static json_t *sequences_scaling(const struct nn_feed *base)
-{
-    return nn_scaling_encode(base->setup->scaling);
-}
-
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static const struct nn_feed_kind SEQUENCES = {
@@ -406,15 +293,15 @@ static const struct nn_feed_kind SEQUENCES = {
     .training_measure = "training_rmse",
     .validation_measure = "validation_rmse",
     .destroy = sequences_destroy,
-    .max_rows = sequences_max_rows,
+    .max_rows = nn_steps_max_rows,
     .attach = sequences_attach,
-    .input_statistics = sequences_input_statistics,
-    .start = sequences_start,
-    .next = sequences_next,
-    .load = sequences_load,
+    .input_statistics = nn_steps_input_statistics,
+    .start = nn_steps_start,
+    .next = nn_steps_next,
+    .load = nn_steps_load,
     .loss = sequences_loss,
     .measure = sequences_measure,
-    .stall_seconds = sequences_stall_seconds,
+    .stall_seconds = nn_steps_stall_seconds,
     .begin = sequences_begin,
     .load_part = sequences_load_part,
     .judge_part = sequences_judge_part,
@@ -422,37 +309,17 @@ static const struct nn_feed_kind SEQUENCES = {
     .part_measure = sequences_part_measure,
     .predictions_make = sequences_predictions_make,
     .finish = sequences_finish,
-    .scaling = sequences_scaling,
+    .scaling = nn_steps_scaling,
 };
-
-size_t nn_feed_sequences_rows(const struct nn_training_setup *setup, size_t max_batch)
-{
-    size_t most = 0;
-    for (int part = 0; part < NN_PART_COUNT; part++) {
-        const struct nn_split_side *side = &setup->parts[part];
-        size_t rows = nn_sequence_loader_max_steps(setup->sequences, setup->windows, side->items,
-                                                   side->count, max_batch);
-        most = rows > most ? rows : most;
-    }
-    return most;
-}
 
 static enum nn_status setup_check(const struct nn_training_setup *setup, struct nn_error *err)
 {
-    const struct nn_sequences_info *info = nn_sequences_info(setup->sequences);
-    if (!setup->scaling || info->targets != 1) {
-        return nn_fail(err, NN_ERR_INVALID, "sequences need a scaling and one target a step");
-    }
-    if (setup->bind.features != nn_scaling_inputs(setup->scaling) ||
-        setup->bind.responses != info->targets || setup->bind.longest != info->longest) {
-        return nn_fail(err, NN_ERR_INVALID, "the network is bound to another data set");
+    size_t targets = nn_sequences_info(setup->sequences)->targets;
+    if (targets != 1 || setup->bind.responses != targets) {
+        return nn_fail(err, NN_ERR_INVALID, "a regression needs one target a step");
     }
     if (setup->options.label_smoothing > 0 || setup->class_weights) {
         return nn_fail(err, NN_ERR_INVALID, "a regression has no classes to weigh or smooth");
-    }
-    if (setup->sequence_sort != NN_SEQUENCE_SORT_NONE &&
-        setup->options.shuffle != NN_SHUFFLE_NEVER) {
-        return nn_fail(err, NN_ERR_INVALID, "sequences are either sorted or shuffled");
     }
     return NN_OK;
 }
@@ -468,15 +335,13 @@ enum nn_status nn_feed_sequences_create(const struct nn_training_setup *setup, s
     if (!feed) {
         return nn_fail(err, NN_ERR_MEMORY, "no memory for a feed");
     }
-    feed->base = (struct nn_feed){.kind = &SEQUENCES, .setup = setup, .max_batch = max_batch};
-    feed->target = nn_scaling_target(setup->scaling)[0];
-    feed->max_rows = nn_feed_sequences_rows(setup, max_batch);
-    status = nn_scaled_sequences_create(setup->sequences, setup->scaling, setup->memory,
-                                        &feed->scaled, err);
+    feed->steps.base = (struct nn_feed){.kind = &SEQUENCES, .setup = setup, .max_batch = max_batch};
+    status = nn_steps_init(&feed->steps, err);
     if (status != NN_OK) {
-        sequences_destroy(&feed->base);
+        sequences_destroy(&feed->steps.base);
         return status;
     }
-    *out = &feed->base;
+    feed->target = nn_scaling_target(setup->scaling)[0];
+    *out = &feed->steps.base;
     return NN_OK;
 }

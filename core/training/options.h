@@ -75,11 +75,17 @@ size_t nn_training_max_batch(const struct nn_training_options *options, size_t n
 NN_MUST_CHECK enum nn_status nn_training_class_weights_check(const json_t *class_weights,
                                                              size_t classes, struct nn_error *err);
 
+/* Where the class of a sample stands: one of them. */
+struct nn_training_labels {
+    const struct nn_prepared *prepared;
+    const struct nn_sequences *sequences;
+};
+
 /* The weights of the classes, to be freed with free(); NULL where the options name none. Balanced:
  * n / (k n_c) for a class with n_c of the n samples that train, k such classes; 1 for the others.
  */
 NN_MUST_CHECK enum nn_status nn_training_class_weights(const struct nn_training_options *options,
-                                                       const struct nn_prepared *prepared,
+                                                       const struct nn_training_labels *labels,
                                                        const struct nn_split_side *train,
                                                        nn_real **out, struct nn_error *err);
 

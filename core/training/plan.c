@@ -42,6 +42,11 @@ static enum nn_status prefix_bytes(const struct nn_training_setup *setup,
     return status;
 }
 
+static bool is_regression(const struct nn_training_setup *setup)
+{
+    return setup->sequences && nn_sequences_info(setup->sequences)->class_count == 0;
+}
+
 /* Of a feed: batches in flight, buffers of evaluation, scaled copies. */
 static size_t feed_bytes(const struct nn_training_setup *setup, size_t max_rows)
 {
@@ -62,21 +67,24 @@ static size_t feed_bytes(const struct nn_training_setup *setup, size_t max_rows)
                                           (sizeof(struct nn_sequence_piece) + 3 * sizeof(uint32_t))
                                     : 0;
     size_t held = max_rows + nn_sequences_info(setup->sequences)->longest;
-    return scaled + windows + max_rows * 3 * sizeof(nn_real) + held * 2 * sizeof(double);
+    size_t judged =
+        is_regression(setup) ? max_rows * 3 * sizeof(nn_real) + held * 2 * sizeof(double) : 0;
+    return scaled + windows + judged;
 }
 
-/* Of the parts that are held out, as if every step of a sequence were predicted; of images also of
- * those that train. */
+/* Of the parts that are held out, as if every step of a sequence were predicted; of a
+ * classification also of those that train. */
 static size_t predictions_bytes(const struct nn_training_setup *setup)
 {
     size_t train = setup->parts[NN_PART_TRAIN].count;
-    size_t bytes = setup->sequences ? 0 : train * sizeof(struct nn_prediction);
+    bool regression = is_regression(setup);
+    size_t bytes = regression ? 0 : train * sizeof(struct nn_prediction);
     for (int part = NN_PART_TRAIN + 1; part < NN_PART_COUNT; part++) {
         const struct nn_split_side *side = &setup->parts[part];
         size_t row = setup->keep_probabilities ? setup->bind.classes * sizeof(float) : 0;
-        bytes += side->count * (setup->sequences ? sizeof(struct nn_sequence_prediction)
-                                                 : sizeof(struct nn_prediction) + row);
-        for (size_t i = 0; setup->sequences && i < side->count; i++) {
+        bytes += side->count * (regression ? sizeof(struct nn_sequence_prediction)
+                                           : sizeof(struct nn_prediction) + row);
+        for (size_t i = 0; regression && i < side->count; i++) {
             bytes += nn_sequence_piece_at(setup->sequences, setup->windows, side->items[i]).fresh *
                      2 * sizeof(float);
         }

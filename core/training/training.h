@@ -35,7 +35,8 @@ struct nn_training_setup {
     const struct nn_description *description;
     struct nn_network_bind bind; /* with zscore: mean and std are taken from the train part */
     const struct nn_prepared *prepared;   /* images or signals to classify; or NULL and: */
-    const struct nn_sequences *sequences; /* sequences with one target a step, to predict it */
+    const struct nn_sequences *sequences; /* sequences with one target a step, to predict it, or
+                                             each with a class, to tell it */
     const struct nn_scaling *scaling; /* of the sequences, made from those that train; the bind's
                                          features are its inputs */
     enum nn_sequence_sort sequence_sort;

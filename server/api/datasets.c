@@ -92,6 +92,20 @@ static double mean_steps(const json_t *report)
     return sequences > 0 ? steps / sequences : 0;
 }
 
+/* Sequences of a class are kept back only where another one of it trains. */
+static bool has_pair(const json_t *report)
+{
+    size_t i;
+    const json_t *class;
+    json_array_foreach(json_object_get(report, "classes"), i, class)
+    {
+        if (json_integer_value(json_object_get(class, "train")) > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The row of a set of sequences has their numbers in the places of an image's. */
 static void fill_sequences(const struct store_dataset *found, struct jobs_dataset *out)
 {
@@ -106,7 +120,7 @@ static void fill_sequences(const struct store_dataset *found, struct jobs_datase
     out->inputs = (size_t)found->channels;
     out->constant_inputs = (size_t)json_integer_value(constant);
     out->mean_steps = mean_steps(report);
-    out->indivisible = out->train < 2;
+    out->indivisible = out->train < 2 || (out->classes > 0 && !has_pair(report));
     json_decref(options);
     json_decref(report);
 }

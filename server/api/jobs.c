@@ -11,8 +11,9 @@
 
 static const char *const STATES[] = {"queued",  "running",   "paused", "completed",
                                      "stopped", "cancelled", "failed", NULL};
-static const char *const KINDS[] = {"solver_comparison", "transfer_learning", "sequence_regression",
-                                    NULL};
+static const char *const KINDS[] = {"solver_comparison",     "transfer_learning",
+                                    "sequence_regression",   "sequence_classification",
+                                    "signal_classification", NULL};
 static const char *const SORTS[] = {"-created_at", "created_at", "-updated_at", "name", NULL};
 static const enum store_job_sort SORT_OF[] = {STORE_JOBS_NEWEST, STORE_JOBS_OLDEST,
                                               STORE_JOBS_CHANGED, STORE_JOBS_BY_NAME};

@@ -9,6 +9,7 @@
 
 #include "server/api/handlers_internal.h"
 #include "server/api/trial_read_internal.h"
+#include "server/store/datasets.h"
 #include "server/store/results.h"
 
 static const char *const PARTS[] = {"train", "validation", "test", NULL};
@@ -54,20 +55,27 @@ static json_t *class_name(const struct store_confusion *matrix, int32_t index)
     return known ? jx_text(matrix->classes[index], SIZE_MAX) : json_null();
 }
 
+/* Where a sample can be looked at; null for a sequence. */
+static json_t *image_of(const struct store_dataset *dataset, int64_t sample)
+{
+    char image[128];
+    (void)snprintf(image, sizeof image, "/v1/datasets/%s/items/%lld/image", dataset->id,
+                   (long long)sample);
+    return strcmp(dataset->kind, "sequences") == 0 ? json_null() : json_string(image);
+}
+
 static json_t *encode_predictions(const struct store_prediction_list *list,
-                                  const struct store_confusion *matrix, const char *dataset_id)
+                                  const struct store_confusion *matrix,
+                                  const struct store_dataset *dataset)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < list->n; i++) {
         const struct store_prediction *p = &list->rows[i];
-        char image[128];
-        (void)snprintf(image, sizeof image, "/v1/datasets/%s/items/%lld/image", dataset_id,
-                       (long long)p->sample);
-        rows = api_append_take(rows, json_pack("{s:I, s:o, s:o, s:o, s:s}", "sample",
-                                               (json_int_t)p->sample, "true",
-                                               class_name(matrix, p->truth), "predicted",
-                                               class_name(matrix, p->predicted), "probability",
-                                               jx_number_f32(p->probability), "image", image));
+        rows = api_append_take(
+            rows, json_pack("{s:I, s:o, s:o, s:o, s:o}", "sample", (json_int_t)p->sample, "true",
+                            class_name(matrix, p->truth), "predicted",
+                            class_name(matrix, p->predicted), "probability",
+                            jx_number_f32(p->probability), "image", image_of(dataset, p->sample)));
     }
     return rows;
 }
@@ -80,6 +88,7 @@ static enum sv_status read_samples(struct api_ctx *ctx, const struct http_reques
                                    json_t **out_json, struct sv_error *err)
 {
     struct store_confusion matrix;
+    struct store_dataset dataset;
     struct store_prediction_list list;
     struct store_prediction_filter filter = {.part = PARTS[query->part], .wrong = query->wrong};
     if (query->sequence >= 0 || query->sort >= 0) {
@@ -100,7 +109,11 @@ static enum sv_status read_samples(struct api_ctx *ctx, const struct http_reques
                                     &read->memory, &list, err);
     }
     if (st == SV_OK) {
-        *out_json = api_list_take(encode_predictions(&list, &matrix, read->dataset_id),
+        st = store_dataset_get(ctx->store, &read->scope, read->dataset_id, &read->memory, &dataset,
+                               err);
+    }
+    if (st == SV_OK) {
+        *out_json = api_list_take(encode_predictions(&list, &matrix, &dataset),
                                   api_page_next(req, page, list.next));
     }
     return st;

@@ -345,7 +345,8 @@ static enum sv_status complete_sequences(struct jobs_trial_spec *spec,
 static enum sv_status check_metrics(const json_t *metrics, const struct jobs_dataset *dataset,
                                     struct sv_error *err)
 {
-    enum nn_metric_task other = dataset->sequences ? NN_OF_CLASSIFICATION : NN_OF_REGRESSION;
+    bool regression = dataset->sequences && dataset->classes == 0;
+    enum nn_metric_task other = regression ? NN_OF_CLASSIFICATION : NN_OF_REGRESSION;
     for (size_t i = 0; i < json_array_size(metrics); i++) {
         const char *name = json_string_value(json_array_get(metrics, i));
         const struct nn_metric *metric = name ? nn_metric_find(name) : NULL;

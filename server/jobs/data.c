@@ -52,30 +52,52 @@ const struct jx_field jobs_data_fields[] = {
     JX_END,
 };
 
-#define OF_SEQUENCES "evaluation.phm08"
+#define OF_TARGETS "evaluation.phm08"
+/* Fields of sequences that those with classes do not have: a class is of the whole sequence. */
+static const char *const TARGET_FIELDS[] = {"target_scaling", "rul_threshold", "window",
+                                            "window_stride", "window_test"};
 
 enum jobs_samples jobs_samples_of(const struct jobs_dataset *dataset)
 {
-    return dataset->sequences ? JOBS_SEQUENCES : dataset->signals ? JOBS_SIGNALS : JOBS_IMAGES;
+    if (dataset->sequences) {
+        return dataset->classes > 0 ? JOBS_CLASSED_SEQUENCES : JOBS_SEQUENCES;
+    }
+    return dataset->signals ? JOBS_SIGNALS : JOBS_IMAGES;
 }
 
 const char *jobs_samples_name(enum jobs_samples samples)
 {
-    static const char *const NAMES[] = {"images", "sequences", "signals"};
+    static const char *const NAMES[] = {"images", "sequences with targets",
+                                        "sequences with classes", "signals"};
     return NAMES[samples];
+}
+
+static bool is_of_targets(const struct jx_field *row)
+{
+    for (size_t i = 0; i < sizeof TARGET_FIELDS / sizeof TARGET_FIELDS[0]; i++) {
+        if (strcmp(row->name, TARGET_FIELDS[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The first row is of images and signals, the second of signals, all others of sequences. */
 static bool is_of(const struct jx_field *row, enum jobs_samples samples)
 {
-    return row == jobs_data_fields       ? samples != JOBS_SEQUENCES
+    bool sequences =
+        samples == JOBS_SEQUENCES || (samples == JOBS_CLASSED_SEQUENCES && !is_of_targets(row));
+    return row == jobs_data_fields       ? samples == JOBS_IMAGES || samples == JOBS_SIGNALS
            : row == jobs_data_fields + 1 ? samples == JOBS_SIGNALS
-                                         : samples == JOBS_SEQUENCES;
+                                         : sequences;
 }
 
 static const char *owner_name(const struct jx_field *row)
 {
-    return is_of(row, JOBS_IMAGES) ? "images" : is_of(row, JOBS_SIGNALS) ? "signals" : "sequences";
+    return is_of(row, JOBS_IMAGES)              ? "images"
+           : is_of(row, JOBS_SIGNALS)           ? "signals"
+           : is_of(row, JOBS_CLASSED_SEQUENCES) ? "sequences"
+                                                : jobs_samples_name(JOBS_SEQUENCES);
 }
 
 enum sv_status jobs_data_check(const json_t *trial, enum jobs_samples samples, struct sv_error *err)
@@ -89,9 +111,10 @@ enum sv_status jobs_data_check(const json_t *trial, enum jobs_samples samples, s
                               row->name, owner_name(row), jobs_samples_name(samples));
         }
     }
-    if (samples != JOBS_SEQUENCES && jx_path_get(trial, OF_SEQUENCES)) {
+    if (samples != JOBS_SEQUENCES && jx_path_get(trial, OF_TARGETS)) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/evaluation/phm08",
-                          "phm08 is for sequences, and these are %s", jobs_samples_name(samples));
+                          "phm08 is for sequences with targets, and these are %s",
+                          jobs_samples_name(samples));
     }
     return SV_OK;
 }

@@ -72,15 +72,16 @@ uint64_t jobs_estimate_steps(const struct jobs_trial_spec *trial,
 static uint64_t predictions_bytes(const struct jobs_trial_spec *trial,
                                   const struct jobs_dataset *dataset)
 {
+    bool regression = dataset->sequences && dataset->classes == 0;
     double samples = (double)(dataset->validation + dataset->test) +
                      (double)dataset->train * (1.0 - trial->split.train);
     bool whole = json_array_size(trial->custom_metrics) > 0;
-    double bytes = dataset->sequences ? (double)sizeof(struct nn_sequence_prediction) +
-                                            dataset->mean_steps * 2.0 * (double)sizeof(float)
-                                      : (double)(sizeof(struct nn_prediction) +
-                                                 (whole ? dataset->classes * sizeof(float) : 0));
+    double bytes = regression ? (double)sizeof(struct nn_sequence_prediction) +
+                                    dataset->mean_steps * 2.0 * (double)sizeof(float)
+                              : (double)(sizeof(struct nn_prediction) +
+                                         (whole ? dataset->classes * sizeof(float) : 0));
     double train = (double)dataset->train * trial->split.train;
-    double trained = dataset->sequences ? 0 : train * (double)sizeof(struct nn_prediction);
+    double trained = regression ? 0 : train * (double)sizeof(struct nn_prediction);
     return (uint64_t)(samples * bytes + trained);
 }
 

@@ -28,7 +28,7 @@ enum { JOBS_NAME_MAX = 200, JOBS_NOTES_MAX = 20000, JOBS_LABELS_MAX = 32, JOBS_L
 /* What a spec is checked against. Counts are samples per part. */
 struct jobs_dataset {
     char id[33];
-    bool sequences;                 /* else images, or: */
+    bool sequences;                 /* with targets, or with classes; else images, or: */
     bool signals;                   /* windows, as images of one row */
     size_t height, width, channels; /* of images and windows */
     size_t classes;

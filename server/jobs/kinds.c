@@ -9,11 +9,9 @@
 #include "core/json/json.h"
 
 static const struct jobs_kind *const KINDS[] = {
-    &jobs_kind_solver_comparison,
-    &jobs_kind_transfer_learning,
-    &jobs_kind_sequence_regression,
-    &jobs_kind_signal_classification,
-    NULL,
+    &jobs_kind_solver_comparison,     &jobs_kind_transfer_learning,
+    &jobs_kind_sequence_regression,   &jobs_kind_sequence_classification,
+    &jobs_kind_signal_classification, NULL,
 };
 
 const struct jobs_kind *jobs_kind_find(const char *name)

@@ -38,6 +38,7 @@ struct jobs_kind {
 extern const struct jobs_kind jobs_kind_solver_comparison;
 extern const struct jobs_kind jobs_kind_transfer_learning;
 extern const struct jobs_kind jobs_kind_sequence_regression;
+extern const struct jobs_kind jobs_kind_sequence_classification;
 extern const struct jobs_kind jobs_kind_signal_classification;
 
 /* NULL when there is none of that name. */

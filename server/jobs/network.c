@@ -119,9 +119,10 @@ static struct nn_network_bind bind_of(const struct jobs_trial_spec *trial,
     return bind;
 }
 
-static enum sv_status expand(const json_t *spec, bool sequences, json_t **out_expanded,
-                             struct sv_error *err)
+static enum sv_status expand(const json_t *spec, const struct jobs_dataset *dataset,
+                             json_t **out_expanded, struct sv_error *err)
 {
+    bool predicts = dataset->sequences && dataset->classes == 0;
     struct nn_error nn = {0};
     struct nn_description *description = NULL;
     enum nn_status st = nn_description_parse(spec, &description, &nn);
@@ -132,7 +133,7 @@ static enum sv_status expand(const json_t *spec, bool sequences, json_t **out_ex
             err, st == NN_ERR_NOT_SUPPORTED ? SV_ERR_NOT_SUPPORTED : SV_ERR_INVALID_NETWORK,
             pointer, "%s", nn.text);
     }
-    bool fits = !sequences || nn_description_task(description) == NN_TASK_REGRESSION;
+    bool fits = !predicts || nn_description_task(description) == NN_TASK_REGRESSION;
     json_t *expanded = nn_description_json(description);
     nn_description_destroy(description);
     if (!fits) {
@@ -269,7 +270,7 @@ static enum sv_status analyse(const struct jobs_trial_spec *trial, const char *w
         st = refuse(report, out_issues, err);
         goto cleanup;
     }
-    st = expand(trial->network, dataset->sequences, &network->spec, err);
+    st = expand(trial->network, dataset, &network->spec, err);
     if (st == SV_OK) {
         st = check_layers(trial, dataset, err);
     }

@@ -26,11 +26,12 @@ struct jobs_limit_options {
 };
 
 /* What the samples of a data set are. */
-enum jobs_samples { JOBS_IMAGES, JOBS_SEQUENCES, JOBS_SIGNALS };
+enum jobs_samples { JOBS_IMAGES, JOBS_SEQUENCES, JOBS_CLASSED_SEQUENCES, JOBS_SIGNALS };
 enum jobs_samples jobs_samples_of(const struct jobs_dataset *dataset);
 const char *jobs_samples_name(enum jobs_samples samples); /* "images", in the plural */
 
-/* Images and signals have a normalisation, signals noise, sequences all the rest. */
+/* Images and signals have a normalisation, signals noise, sequences all the rest; what is of
+ * targets, and windows, only those that have targets. */
 struct jobs_data_options {
     int normalisation; /* enum nn_normalisation */
     struct nn_noise noise;

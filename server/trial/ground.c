@@ -119,7 +119,8 @@ static struct nn_network_bind bind_of(const struct trial_start *start,
 {
     if (ground->sequences) {
         const struct nn_sequences_info *info = nn_sequences_info(ground->sequences);
-        return (struct nn_network_bind){.features = nn_scaling_inputs(ground->scaling),
+        return (struct nn_network_bind){.classes = info->class_count,
+                                        .features = nn_scaling_inputs(ground->scaling),
                                         .longest = info->longest,
                                         .responses = info->targets,
                                         .normalisation =
@@ -158,8 +159,9 @@ enum nn_status trial_ground_create(struct trial_link *link, const struct trial_s
         status = nn_training_factors(&start->spec.training, ground->description, &bind,
                                      &ground->factors, &ground->n_factors, err);
     }
-    if (status == NN_OK && ground->prepared) {
-        status = nn_training_class_weights(&start->spec.training, ground->prepared,
+    if (status == NN_OK) {
+        const struct nn_training_labels labels = {ground->prepared, ground->sequences};
+        status = nn_training_class_weights(&start->spec.training, &labels,
                                            &ground->split->side[NN_PART_TRAIN],
                                            &ground->class_weights, err);
     }

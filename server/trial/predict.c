@@ -5,8 +5,9 @@
  *
  * start {trial: resolved spec, detail: of the network's artefact, media_type, explain,
  * memory_bytes, instruction_set, files: input, network} -> done {outcome "ready", report}, where
- * report is, of a picture or window, {predicted, probability, classes: [{name, probability,
- * score}]}, and of a sequence {target, steps, values: one a step that the network predicts, last}.
+ * report is, of a picture, a window, or a sequence with a class, {predicted, probability, classes:
+ * [{name, probability, score}]}, and of a sequence with a target {target, steps, values: one a step
+ * that the network predicts, last}.
  * With explain see question_explain. A refusal says its code: failed {class, text, pointer, code}.
  */
 #include <math.h>
@@ -98,12 +99,33 @@ static enum nn_status read_steps(const json_t *sequence, size_t width, float *ou
     return NN_OK;
 }
 
+/* Numbers that the network said of its one sequence, in the target's unit. */
+static json_t *encode_values(const struct question *q, const struct nn_scaling *scaling,
+                             size_t steps)
+{
+    const nn_real *rows = nn_network_output(q->network);
+    size_t width = nn_network_output_size(q->network);
+    size_t n = nn_network_output_is_sequence(q->network) ? steps : 1;
+    json_t *values = json_array();
+    double last = NAN;
+    for (size_t t = 0; t < n; t++) {
+        size_t row = n == 1 ? 0 : nn_network_output_row(q->network, 0, t);
+        last = nn_scaling_restore(scaling, 0, (double)rows[row * width]);
+        (void)json_array_append_new(values, jx_number_f32((float)last));
+    }
+    return json_pack("{s:O?, s:I, s:o, s:o}", "target", json_object_get(q->detail, "target"),
+                     "steps", (json_int_t)steps, "values", values, "last",
+                     jx_number_f32((float)last));
+}
+
 /* scaled is steps x inputs. */
 static enum nn_status run_sequence(struct question *q, const struct nn_scaling *scaling,
                                    const nn_real *scaled, size_t steps, json_t **out,
                                    struct nn_error *err)
 {
-    const struct nn_network_bind bind = {.features = nn_scaling_inputs(scaling),
+    size_t classes = json_array_size(json_object_get(q->detail, "classes"));
+    const struct nn_network_bind bind = {.classes = classes,
+                                         .features = nn_scaling_inputs(scaling),
                                          .longest = steps,
                                          .responses = nn_scaling_targets(scaling),
                                          .normalisation =
@@ -119,19 +141,9 @@ static enum nn_status run_sequence(struct question *q, const struct nn_scaling *
     }
     nn_network_load_sequences(q->network, &batch);
     nn_network_forward(q->network, 1, NN_PHASE_INFERENCE, NULL);
-    const nn_real *rows = nn_network_output(q->network);
-    size_t width = nn_network_output_size(q->network);
-    size_t n = nn_network_output_is_sequence(q->network) ? steps : 1;
-    json_t *values = json_array();
-    double last = NAN;
-    for (size_t t = 0; t < n; t++) {
-        size_t row = n == 1 ? 0 : nn_network_output_row(q->network, 0, t);
-        last = nn_scaling_restore(scaling, 0, (double)rows[row * width]);
-        (void)json_array_append_new(values, jx_number_f32((float)last));
-    }
-    *out =
-        json_pack("{s:O?, s:I, s:o, s:o}", "target", json_object_get(q->detail, "target"), "steps",
-                  (json_int_t)steps, "values", values, "last", jx_number_f32((float)last));
+    *out = classes > 0 ? question_encode_classes(q, nn_network_output(q->network),
+                                                 nn_network_probabilities(q->network, 1))
+                       : encode_values(q, scaling, steps);
     return NN_OK;
 }
 

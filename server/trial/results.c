@@ -72,7 +72,7 @@ static void say_evaluation(struct trial_link *link, const struct trial_start *st
                              encode_counts(&evaluation->confusion)));
 }
 
-/* Of the pictures that trained only the mistakes are of interest one by one: moves those to the
+/* Of the samples that trained only the mistakes are of interest one by one: moves those to the
  * front and counts them. The matrix has the rest. */
 static size_t keep_mistakes(struct nn_prediction *rows, size_t n)
 {
@@ -176,44 +176,74 @@ static void say_profile(struct trial_link *link, const struct nn_training_profil
                              "operators", operators, "phases", phases, "seconds", seconds));
 }
 
-static void say_images(struct trial_link *link, const struct trial_start *start,
-                       const struct nn_training_result *result, const struct nn_prepared *prepared)
+/* To be freed; none of a regression. */
+static const char **class_names(const struct trial_ground *ground, size_t *out_n)
 {
-    const struct nn_prepared_info *info = nn_prepared_info(prepared);
-    const char **names = calloc(info->class_count, sizeof *names);
+    *out_n = ground->prepared ? nn_prepared_info(ground->prepared)->class_count
+                              : nn_sequences_info(ground->sequences)->class_count;
+    const char **names = calloc(*out_n + 1, sizeof *names);
     if (!names) {
         abort();
     }
-    for (size_t k = 0; k < info->class_count; k++) {
-        names[k] = nn_prepared_class_name(prepared, k);
+    for (size_t k = 0; k < *out_n; k++) {
+        names[k] = ground->prepared ? nn_prepared_class_name(ground->prepared, k)
+                                    : nn_sequences_class_name(ground->sequences, k);
     }
-    const struct trial_classes classes = {names, info->class_count};
+    return names;
+}
+
+/* {scaling, step} and what the network tells: its classes, or its target. */
+static json_t *sequences_detail(const struct trial_ground *ground,
+                                const struct trial_classes *classes, uint64_t step)
+{
+    bool classified = classes->count > 0;
+    json_t *told = classified ? encode_names(classes->names, classes->count)
+                              : jx_text(nn_sequences_target_name(ground->sequences, 0), SIZE_MAX);
+    return json_pack("{s:o, s:o, s:I}", "scaling", nn_scaling_encode(ground->scaling),
+                     classified ? "classes" : "target", told, "step", (json_int_t)step);
+}
+
+static void say_classes(struct trial_link *link, const struct trial_start *start,
+                        const struct nn_training_result *result,
+                        const struct trial_classes *classes)
+{
     for (int i = 0; i < NN_PART_COUNT; i++) {
         const struct nn_part_result *part = &result->parts[i];
         if (part->present) {
-            say_evaluation(link, start, (enum nn_part)i, part, &classes);
+            say_evaluation(link, start, (enum nn_part)i, part, classes);
             say_predictions(link, (enum nn_part)i, part);
-            warn_never_predicted(link, (enum nn_part)i, &part->evaluation, names);
+            warn_never_predicted(link, (enum nn_part)i, &part->evaluation, classes->names);
         }
     }
-    say_network(link, result, images_detail(info, names, result->step));
-    free(names);
+}
+
+static void say_regression(struct trial_link *link, const struct trial_start *start,
+                           const struct nn_training_result *result,
+                           const struct trial_ground *ground)
+{
+    for (int i = 0; i < NN_PART_COUNT; i++) {
+        if (result->parts[i].present) {
+            trial_say_sequences(link, start, (enum nn_part)i, &result->parts[i], ground->sequences);
+        }
+    }
 }
 
 void trial_say_results(struct trial_link *link, const struct trial_start *start,
                        const struct nn_training_result *result, const struct trial_ground *ground)
 {
-    if (ground->prepared) {
-        say_images(link, start, result, ground->prepared);
+    size_t n;
+    const char **names = class_names(ground, &n);
+    const struct trial_classes classes = {names, n};
+    if (result->task == NN_TASK_CLASSIFICATION) {
+        say_classes(link, start, result, &classes);
     } else {
-        for (int i = 0; i < NN_PART_COUNT; i++) {
-            if (result->parts[i].present) {
-                trial_say_sequences(link, start, (enum nn_part)i, &result->parts[i],
-                                    ground->sequences);
-            }
-        }
-        say_network(link, result, trial_sequences_detail(ground, result->step));
+        say_regression(link, start, result, ground);
     }
+    say_network(link, result,
+                ground->prepared
+                    ? images_detail(nn_prepared_info(ground->prepared), names, result->step)
+                    : sequences_detail(ground, &classes, result->step));
+    free(names);
     if (result->profile.steps > 0) {
         say_profile(link, &result->profile);
     }

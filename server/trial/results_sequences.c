@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a finished run over sequences says of its parts: figures, and every predicted sequence.
+ * What a finished regression over sequences says of its parts: figures, and every predicted
+ * sequence.
  */
 #include <stdlib.h>
 
@@ -81,11 +82,4 @@ void trial_say_sequences(struct trial_link *link, const struct trial_start *star
         say_sequence(link, part, set, &result->sequences, &result->sequences.sequences[i]);
     }
     warn_non_finite(link, part, &result->regression);
-}
-
-json_t *trial_sequences_detail(const struct trial_ground *ground, uint64_t step)
-{
-    const char *target = nn_sequences_target_name(ground->sequences, 0);
-    return json_pack("{s:o, s:o, s:I}", "scaling", nn_scaling_encode(ground->scaling), "target",
-                     jx_text(target, SIZE_MAX), "step", (json_int_t)step);
 }

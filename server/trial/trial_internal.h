@@ -141,12 +141,10 @@ void trial_tell_end(struct trial_link *link, enum nn_status status,
 /* Sends evaluations, predictions, artefacts of a finished run. */
 void trial_say_results(struct trial_link *link, const struct trial_start *start,
                        const struct nn_training_result *result, const struct trial_ground *ground);
-/* One part of a run over sequences. */
+/* One part of a regression over sequences. */
 void trial_say_sequences(struct trial_link *link, const struct trial_start *start,
                          enum nn_part part, const struct nn_part_result *result,
                          const struct nn_sequences *set);
-/* What the artefact of a network of sequences says beside its file. */
-json_t *trial_sequences_detail(const struct trial_ground *ground, uint64_t step);
 
 /* Makes a network and loads what a run left into it. */
 NN_MUST_CHECK enum nn_status trial_network_load(const struct nn_description *description,

@@ -232,13 +232,13 @@ static void class_weights_are_balanced_or_given(void **state)
     size_t counts[4] = {0};
     open_set(&set);
     const struct nn_split_side *train = &set.side[NN_PART_TRAIN];
+    const struct nn_training_labels labels = {.prepared = set.prepared};
     for (size_t i = 0; i < train->count; i++) {
         counts[nn_prepared_label(set.prepared, train->items[i])]++;
     }
     json_t *json = weights_of("\"balanced\"");
     struct nn_training_options options = {.class_weights = json};
-    assert_int_equal(nn_training_class_weights(&options, set.prepared, train, &weights, NULL),
-                     NN_OK);
+    assert_int_equal(nn_training_class_weights(&options, &labels, train, &weights, NULL), NN_OK);
     double sum = 0;
     for (size_t c = 0; c < 4; c++) {
         assert_true(counts[c] > 0);
@@ -250,8 +250,7 @@ static void class_weights_are_balanced_or_given(void **state)
     json_decref(json);
     json = weights_of("[1, 0, 2.5, 3]");
     options.class_weights = json;
-    assert_int_equal(nn_training_class_weights(&options, set.prepared, train, &weights, NULL),
-                     NN_OK);
+    assert_int_equal(nn_training_class_weights(&options, &labels, train, &weights, NULL), NN_OK);
     assert_true(weights[0] == 1 && weights[1] == 0 && weights[2] == (nn_real)2.5);
     free(weights);
     json_decref(json);

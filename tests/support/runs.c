@@ -167,9 +167,11 @@ static struct nn_network_bind bind_images(const struct synthetic_set *set,
 static struct nn_network_bind bind_sequences(const struct synthetic_set *set,
                                              const struct run_plan *plan)
 {
-    return (struct nn_network_bind){.features = nn_scaling_inputs(set->scaling),
-                                    .longest = nn_sequences_info(set->sequences)->longest,
-                                    .responses = 1,
+    const struct nn_sequences_info *info = nn_sequences_info(set->sequences);
+    return (struct nn_network_bind){.classes = info->class_count,
+                                    .features = nn_scaling_inputs(set->scaling),
+                                    .longest = info->longest,
+                                    .responses = info->targets,
                                     .normalisation = plan->normalisation};
 }
 

@@ -7,6 +7,7 @@
 #include "tests/support/cmocka_all.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,10 +156,31 @@ static size_t sequence_make(size_t i, float *features, float *targets)
     return length;
 }
 
-static void sequences_write(struct synthetic_set *set, size_t train, size_t validation, size_t test)
+/* The same for a sequence with a class. */
+static size_t class_make(size_t i, float *features, uint32_t *out_label)
+{
+    struct nn_random random;
+    nn_random_init(&random, 9, NN_RANDOM_TEST, 0, i);
+    size_t length = 5 + nn_random_below(&random, LONGEST - 4);
+    uint32_t label = (uint32_t)nn_random_below(&random, 3);
+    for (size_t t = 0; t < length; t++) {
+        double at = (double)t / (double)(length - 1);
+        double noise = (double)nn_random_below(&random, 2001) / 1000 - 1;
+        double a = label == 0 ? at : label == 1 ? 1 - at : fabs(2 * at - 1);
+        features[t * INPUTS] = (float)(a + 0.05 * noise);
+        features[t * INPUTS + 1] = 7;
+        features[t * INPUTS + 2] = (float)(100 + noise);
+    }
+    *out_label = label;
+    return length;
+}
+
+static void sequences_write(struct synthetic_set *set, size_t train, size_t validation, size_t test,
+                            bool classed)
 {
     static const char *const NAMES[] = {"a", "constant", "b"};
     static const char *const TARGET[] = {"y"};
+    static const char *const CLASSES[] = {"rises", "falls", "turns"};
     size_t count = train + validation + test;
     struct nn_sequences_item *items = calloc(count, sizeof *items);
     char(*names)[24] = calloc(count, sizeof *names);
@@ -168,18 +190,23 @@ static void sequences_write(struct synthetic_set *set, size_t train, size_t vali
     size_t step = 0;
     assert_true(items && names && features && targets);
     for (size_t i = 0; i < count; i++) {
+        uint32_t label = 0;
+        size_t length = classed ? class_make(i, features + step * INPUTS, &label)
+                                : sequence_make(i, features + step * INPUTS, targets + step);
         (void)snprintf(names[i], sizeof names[i], "s%zu", i);
-        items[i] = (struct nn_sequences_item){
-            .name = names[i],
-            .length = sequence_make(i, features + step * INPUTS, targets + step),
-            .part = i < train                ? NN_PART_TRAIN
-                    : i < train + validation ? NN_PART_VALIDATION
-                                             : NN_PART_TEST};
+        items[i] = (struct nn_sequences_item){.name = names[i],
+                                              .length = length,
+                                              .label = label,
+                                              .part = i < train                ? NN_PART_TRAIN
+                                                      : i < train + validation ? NN_PART_VALIDATION
+                                                                               : NN_PART_TEST};
         step += items[i].length;
     }
     const struct nn_sequences_draft draft = {.count = count,
                                              .inputs = INPUTS,
-                                             .targets = 1,
+                                             .targets = classed ? 0 : 1,
+                                             .class_count = classed ? 3 : 0,
+                                             .classes = CLASSES,
                                              .items = items,
                                              .features = features,
                                              .target_values = targets,
@@ -199,18 +226,32 @@ static void sequences_write(struct synthetic_set *set, size_t train, size_t vali
     free(targets);
 }
 
-void synthetic_open_sequences(struct synthetic_set *set, size_t train, size_t validation,
-                              size_t test, const struct nn_scaling_options *scaling)
+static void sequences_open(struct synthetic_set *set, const size_t parts[NN_PART_COUNT],
+                           bool classed, const struct nn_scaling_options *scaling)
 {
     struct nn_error err = {0};
+    size_t train = parts[NN_PART_TRAIN];
+    size_t validation = parts[NN_PART_VALIDATION], test = parts[NN_PART_TEST];
     directory_make(set);
-    sequences_write(set, train, validation, test);
+    sequences_write(set, train, validation, test, classed);
     sides_make(set, train + validation + test);
     const struct nn_split_side *side = &set->side[NN_PART_TRAIN];
     if (nn_scaling_create(set->sequences, side->items, side->count, scaling, &set->scaling, &err) !=
         NN_OK) {
         fail_msg("synthetic scaling: %s", err.text);
     }
+}
+
+void synthetic_open_sequences(struct synthetic_set *set, size_t train, size_t validation,
+                              size_t test, const struct nn_scaling_options *scaling)
+{
+    sequences_open(set, (const size_t[]){train, validation, test}, false, scaling);
+}
+
+void synthetic_open_classes(struct synthetic_set *set, size_t train, size_t validation, size_t test)
+{
+    static const struct nn_scaling_options z_score = {.inputs = NN_SCALING_Z_SCORE};
+    sequences_open(set, (const size_t[]){train, validation, test}, true, &z_score);
 }
 
 void synthetic_hold_out(struct synthetic_set *set, size_t n)

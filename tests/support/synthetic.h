@@ -38,6 +38,10 @@ void synthetic_hold_out(struct synthetic_set *set, size_t n);
  * validate. */
 void synthetic_open_sequences(struct synthetic_set *set, size_t train, size_t validation,
                               size_t test, const struct nn_scaling_options *scaling);
+/* Likewise, z-scored, of three classes: input a rises from 0 to 1, falls, or falls and rises again,
+ * under noise. Where it ends tells two of them apart, where it was the third. */
+void synthetic_open_classes(struct synthetic_set *set, size_t train, size_t validation,
+                            size_t test);
 /* Cuts the sequences into windows. */
 void synthetic_cut(struct synthetic_set *set, const struct nn_window_options *options);
 /* Closes and removes the directory with all in it. */

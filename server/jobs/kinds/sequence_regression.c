@@ -12,10 +12,6 @@
 
 static enum sv_status check(const struct jobs_dataset *dataset, struct sv_error *err)
 {
-    if (dataset->classes > 0) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset",
-                          "the sequences of this data set have classes, not a number to predict");
-    }
     if (dataset->targets != 1) {
         return sv_fail_at(err, SV_ERR_NOT_SUPPORTED, "/dataset",
                           "training on %zu targets at once is not built yet", dataset->targets);

@@ -2,7 +2,7 @@ import {h} from '../../dom.js';
 
 const TYPING_MS = 300;
 const STATES = ['queued', 'running', 'paused', 'completed', 'stopped', 'cancelled', 'failed'];
-const KINDS = ['solver_comparison', 'transfer_learning', 'sequence_regression', 'signal_classification'];
+const KINDS = ['solver_comparison', 'transfer_learning', 'sequence_regression', 'sequence_classification', 'signal_classification'];
 const SORTS = {'-created_at': 'Newest first', created_at: 'Oldest first', '-updated_at': 'Last changed', name: 'By name'};
 
 function choice(name, label, options, query, change) {

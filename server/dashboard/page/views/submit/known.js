@@ -22,13 +22,20 @@ function kept() {
   }
 }
 
-/** Kinds on sequences and signals are named so. @returns {string} the kind of their data sets */
+const CLASSED = 'sequences with classes';
+
+/** Kinds on sequences and signals are named so. @returns {string} what their data sets hold */
 function dataOf(kind) {
-  return kind?.startsWith('sequence') ? 'sequences' : kind?.startsWith('signal') ? 'signals' : 'image_classification';
+  return kind === 'sequence_classification' ? CLASSED : kind?.startsWith('sequence') ? 'sequences' : kind?.startsWith('signal') ? 'signals' : 'image_classification';
+}
+
+function contentOf({kind, class_count: classes}) {
+  return kind === 'sequences' && classes > 0 ? CLASSED : kind;
 }
 
 function holds({datasets}, dataset) {
-  return datasets.find(({id}) => id === dataset)?.kind ?? 'image_classification';
+  const found = datasets.find(({id}) => id === dataset);
+  return found ? contentOf(found) : 'image_classification';
 }
 
 /** @returns {Object} the least that a job has */
@@ -51,7 +58,7 @@ export function consistent(known, before, after) {
   if (after.dataset !== before.dataset) {
     return {...rest, ...start(known, after.dataset)};
   }
-  const fitting = known.datasets.find(({kind}) => kind === dataOf(after.kind));
+  const fitting = known.datasets.find((one) => contentOf(one) === dataOf(after.kind));
   return fitting ? {...rest, dataset: fitting.id} : after;
 }
 
@@ -87,7 +94,7 @@ async function begin(known, query, signal) {
  */
 export async function learn(signal) {
   const [{schema, kinds}, datasets, weights, networks, experiments] = await Promise.all([
-    contract(signal), all('/v1/datasets?state=ready&fields=id,name,kind&limit=500', signal),
+    contract(signal), all('/v1/datasets?state=ready&fields=id,name,kind,class_count&limit=500', signal),
     all('/v1/weights?state=ready&fields=id,name&limit=500', signal), all('/v1/networks', signal), all('/v1/experiments?limit=500', signal),
   ]);
   const known = {schema, kinds, datasets, weights, networks, experiments: experiments.map(({name}) => name)};

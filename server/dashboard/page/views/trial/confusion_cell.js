@@ -13,8 +13,16 @@ export async function keptMaps(trialId, signal) {
   return new Map(items.filter((row) => row.class === row.predicted).map((row) => [row.sample, row]));
 }
 
+/** A sequence has no picture, and no maps. */
+function sequenceTile(row) {
+  return h('span', {class: 'thumbnail', 'data-test': 'thumbnail', 'data-sample': row.sample}, h('span', {}, `Sequence ${row.sample}`), h('span', {class: 'small'}, percent(row.probability)));
+}
+
 function thumbnail(trial, rows, i, kept, signal) {
   const row = rows[i];
+  if (!row.image) {
+    return sequenceTile(row);
+  }
   const map = kept.get(row.sample);
   const words = `Item ${row.sample}, ${row.true} taken for ${row.predicted}, ${percent(row.probability)} sure`;
   return h('button', {class: 'thumbnail', 'data-test': 'thumbnail', 'data-sample': row.sample, 'aria-label': `${words}: show why`, on: {click: () => openPicture(trial, rows, i, signal)}},
@@ -54,8 +62,9 @@ export function cellPictures(trial, model, chosen, signal) {
     grid.append(...page.items.map((_, i) => thumbnail(trial, rows, from + i, maps, signal)));
     cursor = page.next_cursor;
     more.hidden = !cursor;
-    note.textContent = rows.length > 0 ? 'Below each, how sure the network was. A click shows why: maps of the predicted and of the true class.'
-      : model.at(t, p) > 0 && part === 'train' ? 'Of the pictures that trained only the mistakes are kept one by one.' : 'There is none.';
+    const clicked = rows[0]?.image ? ' A click shows why: maps of the predicted and of the true class.' : '';
+    note.textContent = rows.length > 0 ? `Below each, how sure the network was.${clicked}`
+      : model.at(t, p) > 0 && part === 'train' ? 'Of the samples that trained only the mistakes are kept one by one.' : 'There is none.';
   }
   fetchPage().catch((error) => signal.aborted || replace(note, failure(error)));
   return h('section', {class: 'card', 'data-test': 'cell-pictures', 'aria-label': 'Pictures of the chosen cell'}, heading(model, chosen, part), note, grid, more);

@@ -123,7 +123,7 @@ async function fill(trial, scope, body) {
 export const tab = {
   name: 'explanations',
   label: 'Explanations',
-  applies: (trial, job) => !['sequence_regression', 'signal_classification'].includes(job.kind),
+  applies: (trial, job) => !['sequence_regression', 'sequence_classification', 'signal_classification'].includes(job.kind),
   show(trial, job, scope) {
     const body = h('div', {}, h('p', {class: 'empty'}, 'Loading …'));
     fill(trial, scope, body).catch((error) => scope.signal.aborted || replace(body, failure(error)));

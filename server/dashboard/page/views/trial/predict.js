@@ -97,6 +97,6 @@ export const tab = {
   label: 'Try it',
   applies: (trial, job) => job.kind !== 'signal_classification',
   show(trial, job, scope) {
-    return job.kind === 'sequence_regression' ? sequenceForm(trial, scope) : pictureForm(trial, scope);
+    return job.kind.startsWith('sequence') ? sequenceForm(trial, scope) : pictureForm(trial, scope);
   },
 };

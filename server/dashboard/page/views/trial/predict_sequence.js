@@ -1,7 +1,8 @@
 import {get} from '../../api.js';
+import {bars} from '../../charts/bars.js';
 import {lines} from '../../charts/lines.js';
 import {h, replace} from '../../dom.js';
-import {count, number} from '../../format.js';
+import {count, number, percent} from '../../format.js';
 import {predict} from '../../parts/explain.js';
 import {failure} from '../../parts/failure.js';
 import {field} from '../../parts/field.js';
@@ -53,7 +54,16 @@ function withNames(posted, names) {
   return all ? {...posted, columns: names} : posted;
 }
 
+function classView({predicted, probability, classes}) {
+  return h('section', {class: 'card', 'data-test': 'answer'},
+    h('p', {class: 'answer'}, h('b', {'data-test': 'predicted'}, predicted), h('span', {class: 'muted'}, ` ${percent(probability)} sure`)),
+    bars(classes.map(({name, probability: share}) => ({name, share})), {most: 8, label: 'Probabilities of the classes'}));
+}
+
 function answerView({result}) {
+  if (result.classes) {
+    return classView(result);
+  }
   const {target, steps, values, last} = result;
   const first = steps - values.length + 1;
   const words = `${target ?? 'target'} over ${count(steps)} steps, ${number(last)} at the last`;
