@@ -5,6 +5,7 @@ import re
 import subprocess
 
 import assay
+import courses
 import numpy as np
 import pytest
 from conftest import ROOT, CheckedDaemon
@@ -76,7 +77,7 @@ def reader(tmp_path_factory):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     (directory / "photo.png").write_bytes(png(np.full((20, 20), 125, np.uint8)))
-    for name, content in tables().items():
+    for name, content in {**tables(), "courses.csv": courses.table(courses.runs(8, 2)).decode()}.items():
         (directory / name).write_text(content)
     with CheckedDaemon(ASSAY_POLL_SECONDS="1") as running:
         yield Reader(running, directory)
@@ -97,7 +98,7 @@ def test_what_the_blocks_left(reader):
     files = {path.name for path in pathlib.Path(reader.directory).iterdir()}
     assert files >= {"photos.tar.gz", "results.csv", "network.safetensors", "flowers.backup", "watched.txt"}
     counts = reader.sql("select j.name, count(*) from report.trials t join report.jobs j on j.id = t.job_id group by 1 order by 1")
-    assert counts == [("life", 2), ("rates", 4), ("solvers", 12), ("transfer", 2), ("windows", 1)]
+    assert counts == [("courses", 1), ("life", 2), ("rates", 4), ("solvers", 12), ("transfer", 2), ("windows", 1)]
     lines = (reader.directory / "results.csv").read_text().splitlines()
     assert len(lines) == 7 and all(",completed," in line for line in lines[1:])
     assert len(reader.names["rows"]) == 4 and reader.names["job"]["state"] == "completed"
