@@ -59,10 +59,11 @@ static void explain(const struct store_trial *t, char *out, size_t size)
     } else if (strcmp(t->state, "paused") == 0) {
         (void)snprintf(out, size, "Paused at step %lld.", (long long)t->step);
     } else if (strcmp(t->state, "completed") == 0) {
-        (void)snprintf(out, size, "Completed after %lld steps.", (long long)t->step);
+        (void)snprintf(out, size, "Completed after %lld step%s.", (long long)t->step,
+                       t->step == 1 ? "" : "s");
     } else if (strcmp(t->state, "stopped") == 0) {
-        (void)snprintf(out, size, "Stopped by a person after %lld steps; its result is kept.",
-                       (long long)t->step);
+        (void)snprintf(out, size, "Stopped by a person after %lld step%s; its result is kept.",
+                       (long long)t->step, t->step == 1 ? "" : "s");
     } else {
         (void)snprintf(out, size, "Cancelled; nothing is kept.");
     }
