@@ -59,6 +59,20 @@ def test_an_own_network_is_judged_as_it_is_written(page, blobs):
     page.complaints()  # a refused analysis is a failed request
 
 
+def test_layers_have_colours_of_their_families(page, blobs):
+    """The list of families is compared with the kinds of layers by make lint; here it is one that is drawn."""
+    page.go("#/networks/transformer_encoder")
+    page.until(lambda: page.count(".graph-window .family-attention") > 0, "attention")
+    network = {"layers": [{"name": "input", "kind": "image_input"}, {"name": "pad", "kind": "spatial_padding", "padding": 1},
+                          {"name": "silu", "kind": "silu"}, {"name": "flat", "kind": "flatten"},
+                          {"name": "fc", "kind": "fully_connected"}, {"name": "softmax", "kind": "softmax"}]}
+    page.go(f"#/networks/draft?dataset={blobs['id']}")
+    page.shown(of("graph"))
+    page.fill(of("json"), json.dumps(network))
+    families = "return [...document.querySelectorAll('.graph-window .node')].map(e => e.getAttribute('class').match(/family-(\\w+)/)[1])"
+    page.until(lambda: page.script(families) == ["input", "shape", "activation", "shape", "connected", "activation"], "a colour each")
+
+
 def test_a_network_goes_into_a_new_job(page, blobs):
     page.go(f"#/networks/simple_cnn?dataset={blobs['id']}")
     page.click(of("network-use"))

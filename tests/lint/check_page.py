@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """The page (server/dashboard/page) keeps its policy: no markup from strings, no inline script or
-style, nothing from elsewhere; modules are small; what index.html, imports and style name is there."""
+style, nothing from elsewhere; modules are small; what index.html, imports and style name is there; each kind of layer
+has the colour of a family."""
 import pathlib
 import re
 import sys
 
 PAGE = pathlib.Path("server/dashboard/page")
+KINDS = pathlib.Path("core/layers/kinds_internal.h")
 LIBRARY = {"lib/dygraph.min.js", "lib/dygraph.min.css"}
 LINES = 250
 
@@ -43,11 +45,25 @@ def named(file, text):
             yield (file.parent / name).resolve().relative_to(PAGE.resolve()).as_posix()
 
 
+def families():
+    """Kinds of layers without a family in parts/layer.js, families of kinds that there are not, and those without a colour."""
+    rows = re.search(r"#define NN_LAYERS\(.*?\n\n", KINDS.read_text(encoding="utf-8"), re.S).group()
+    kinds = re.findall(r"\b(?:KIND|LAYER|ACTIVATION)\((\w+)\)", rows)
+    table = re.search(r"const FAMILIES = \{(.*?)\n\};", (PAGE / "parts/layer.js").read_text(encoding="utf-8"), re.S).group(1)
+    found = re.findall(r"^  (\w+): '([^']*)',$", table, re.M)
+    listed = [kind for _, names in found for kind in names.split()]
+    style = (PAGE / "style/network.css").read_text(encoding="utf-8")
+    yield from (f"parts/layer.js: {kind} of {KINDS} is in no family of FAMILIES" for kind in kinds if kind not in listed)
+    yield from (f"parts/layer.js: FAMILIES: there is no layer {kind}" for kind in listed if kind not in kinds)
+    yield from (f"parts/layer.js: FAMILIES: {kind} stands twice" for kind in set(listed) if listed.count(kind) > 1)
+    yield from (f"style/network.css: no colour for .family-{name}" for name, _ in found if f".family-{name}" not in style)
+
+
 def main():
     files = sorted(p for p in PAGE.rglob("*") if p.is_file())
     there = {p.relative_to(PAGE).as_posix() for p in files} | LIBRARY
     index = (PAGE / "index.html").read_text(encoding="utf-8")
-    bad = []
+    bad = list(families())
     for file in files:
         text = file.read_text(encoding="utf-8")
         bad += forbidden(file, text)

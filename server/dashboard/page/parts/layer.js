@@ -2,15 +2,26 @@
 
 import {count} from '../format.js';
 
-const FAMILIES = [
-  [/input/, 'input'], [/conv/, 'convolution'], [/lstm|gru|recurrent/, 'recurrent'], [/fully_connected|linear/, 'connected'],
-  [/norm/, 'norm'], [/pool/, 'pool'], [/drop/, 'drop'], [/concat|addition|multipl/, 'join'],
-  [/relu|elu|sigmoid|tanh|softmax|swish|threshold|shrink/, 'activation'],
-];
+/** The colours of drawings, each with its kinds of layers: every one of core/layers, which make lint compares. */
+const FAMILIES = {
+  input: 'image_input sequence_input',
+  convolution: 'convolution transposed_convolution temporal_convolution',
+  recurrent: 'lstm gru',
+  attention: 'attention positional_encoding',
+  connected: 'fully_connected embedding',
+  norm: 'batch_norm group_norm layer_norm local_response_norm rms_norm',
+  activation: 'relu clipped_relu leaky_relu elu gelu silu hard_swish tanh sigmoid absolute soft_threshold softmax',
+  pool: 'max_pool average_pool adaptive_average_pool global_average_pool channel_mean sequence_pool',
+  join: 'addition multiplication concatenation',
+  shape: 'flatten channel_padding spatial_padding cropping',
+  drop: 'dropout',
+  loss: 'auxiliary_loss',
+};
+const FAMILY_OF = new Map(Object.entries(FAMILIES).flatMap(([family, kinds]) => kinds.split(' ').map((kind) => [kind, family])));
 
 /** @returns {string} a word for the colour of a kind of layer; kinds that are not known are "other" */
 export function familyOf(kind) {
-  return FAMILIES.find(([pattern]) => pattern.test(kind ?? ''))?.[1] ?? 'other';
+  return FAMILY_OF.get(kind) ?? 'other';
 }
 
 /** @returns {string} e.g. "55 × 55 × 64"; "" when the size is not known */
