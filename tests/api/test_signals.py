@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import assay
+from tones import WINDOW, tone, tones
 
-WINDOW = 128
 SMALL = {"kind": "signal_classification", "seeds": [1],
          "network": {"name": "drsn_cw_1d", "repeats": 1},
          "training": {"epochs": 6, "batch_size": 32, "learning_rate": 0.05}}
@@ -28,12 +28,6 @@ def packed(files):
     return out.getvalue()
 
 
-def tone(cycles, samples=4 * WINDOW, phase=0.0, size=1.0):
-    """About so many cycles in each window; no window is like another."""
-    t = np.arange(samples)
-    return (size * np.sin(2 * math.pi * (cycles + 0.137) * t / WINDOW + phase)).astype("<f4")
-
-
 def wav(levels):
     out = io.BytesIO()
     with wave.open(out, "wb") as file:
@@ -42,12 +36,6 @@ def wav(levels):
         file.setframerate(12800)
         file.writeframes(np.asarray(levels).astype("<i2").tobytes())
     return out.getvalue()
-
-
-def tones(each=20):
-    """Two classes: slow and fast tones of any phase, a recording a phase."""
-    return {f"{name}/{i:03}.f32": tone(cycles, phase=i).tobytes()
-            for name, cycles in (("slow", 5), ("fast", 25)) for i in range(each)}
 
 
 def make(daemon, name, files, **signal):

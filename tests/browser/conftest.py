@@ -13,10 +13,12 @@ sys.path.insert(0, str(ROOT / "tests"))
 from support import assay, history  # noqa: E402
 from support.browser import Browser  # noqa: E402
 from support.pictures import png, zip_of  # noqa: E402
+from support.tones import WINDOW, tones  # noqa: E402
 
 MARKUP = '<img src=x onerror="window.hostile=1"><script>window.hostile=1</script>&amp;'
 LABEL = "<img src=x onerror=window.hostile=1>"
 LONG = "a name that goes on " * 9 + "and ends here"
+WORD = "outer_race_of_the_second_bearing_" * 2  # nowhere to break it
 OTHER = "猫と犬 · قط وكلب · Ñandú · 🐈\u200d⬛"
 CLASSES = ["<b>bold<b>", "猫と犬", "long " + "class " * 12 + "name"]
 NETWORK = {"layers": [
@@ -78,7 +80,7 @@ def named(daemon):
         entries.update(grey_entries(rng, name, level, count))
     entries[f"{CLASSES[0]}/<i>broken<i>.png"] = b"\x89PNG\r\n\x1a\n and no more"
     entries[f"{CLASSES[1]}/empty.png"] = b""
-    made = daemon.create_dataset({"named.zip": zip_of(entries)}, "archive", name=f"{MARKUP} {OTHER}", notes=MARKUP)
+    made = daemon.create_dataset({"named.zip": zip_of(entries)}, "archive", name=f"{MARKUP} {OTHER} {WORD}", notes=MARKUP)
     assert made["state"] == "ready" and made["report"]["counts"]["refused"] == 2, made
     return made
 
@@ -86,7 +88,7 @@ def named(daemon):
 @pytest.fixture(scope="session")
 def hostile(daemon, named):
     """A job whose every text tries to be more than text: the job and its trials, with explanations."""
-    job = daemon.submit(spec(named, name=f"{MARKUP} {OTHER}", experiment=f"{MARKUP} experiment", labels=[LABEL, OTHER],
+    job = daemon.submit(spec(named, name=f"{MARKUP} {OTHER} {WORD}", experiment=f"{MARKUP} {WORD}", labels=[LABEL, OTHER],
                              notes=f"{MARKUP}\n{LONG}", network=NETWORK, seeds=[1, 2],
                              search={"strategy": "grid", "parameters": {"training.solver": ["sgdm", "adam"]}},
                              explain={"samples": 8, "part": "validation", "layers": ["relu1"]}))
@@ -108,6 +110,36 @@ def regression(daemon, tmp_path_factory):
     [trial] = daemon.wait_job(job["id"])
     assert trial["state"] == "completed", trial
     return trial
+
+
+@pytest.fixture(scope="session")
+def signals(daemon):
+    """Windows of signals in two classes."""
+    made = daemon.create_dataset({"recordings.zip": zip_of(tones(8))}, "signals", name="bearings", signal={"window": WINDOW})
+    assert made["state"] == "ready", made
+    return made
+
+
+@pytest.fixture(scope="session")
+def heard(daemon, signals):
+    """A network of signals after a single step, alone in its experiment: the job and its trial."""
+    job = daemon.submit({"kind": "signal_classification", "dataset": signals["id"], "name": "heard", "experiment": "one", "seeds": [1],
+                         "network": {"name": "drsn_cw_1d", "repeats": 0}, "training": {"epochs": 1, "batch_size": signals["counts"]["train"]},
+                         "search": {"strategy": "grid", "parameters": {"training.solver": ["adam"]}}})
+    [trial] = daemon.wait_job(job["id"])
+    assert (trial["state"], trial["step"]) == ("completed", 1), trial
+    return daemon.get(f"/v1/jobs/{job['id']}"), trial
+
+
+@pytest.fixture(scope="session")
+def weights(daemon, hostile):
+    """The network of a trial, uploaded as weights."""
+    content = daemon.request("GET", f"/v1/trials/{hostile[1][0]['id']}/network").content
+    made = daemon.post("/v1/weights", {"name": f"{MARKUP} {WORD}", "origin": f"{MARKUP} {LONG}", "licence": "MIT",
+                                       "files": [{"name": "network.safetensors", "size": len(content)}]})
+    daemon.request("PUT", f"/v1/weights/{made['id']}/files/network.safetensors", data=content,
+                   headers={"Content-Type": "application/octet-stream"})
+    return wait_until(lambda: next((w for w in daemon.get("/v1/weights")["items"] if w["state"] == "ready"), None), "weights that were checked")
 
 
 @pytest.fixture(scope="session")

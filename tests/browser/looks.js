@@ -64,14 +64,58 @@ function faint() {
   return [...new Set(found)];
 }
 
+/** The width of the window; `innerWidth` grows with what is too wide, as a telephone then shows all of it smaller. */
+function room() {
+  return document.documentElement.clientWidth;
+}
+
 /** By how many pixels the page is wider than the window, and the elements that reach out. */
 function wide() {
   const root = document.documentElement;
-  if (root.scrollWidth <= innerWidth) {
+  if (root.scrollWidth <= room()) {
     return [];
   }
-  const out = [...document.body.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > innerWidth + 0.5);
-  return [`${root.scrollWidth - innerWidth} px`, ...out.slice(0, 8).map((e) => `${e.tagName}.${e.className} ${e.dataset.test ?? ''}`)];
+  const out = [...document.body.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > room() + 0.5);
+  return [`${root.scrollWidth - room()} px`, ...out.slice(0, 8).map((e) => `${e.tagName}.${e.className} ${e.dataset.test ?? ''}`)];
+}
+
+const SLACK = 1; // pixels: edges lie between them
+
+function reachesOut(box, around) {
+  return box.left < around.left - SLACK || box.right > around.right + SLACK || box.top < around.top - SLACK || box.bottom > around.bottom + SLACK;
+}
+
+/** What of the page a line of text leaves: its cell, its card, the window; null: none. What scrolls or cuts holds its text. */
+function leaves(line, element) {
+  let box = line;
+  for (let e = element; e !== document.documentElement; e = e.parentElement) {
+    const style = getComputedStyle(e);
+    const around = e.getBoundingClientRect();
+    if (style.display !== 'inline' && style.overflowX !== 'visible') {
+      box = around;
+    } else if (e.matches('.card, td, th, .table-box, dialog, button') && reachesOut(box, around)) {
+      return `${e.tagName}.${e.className}`;
+    }
+  }
+  return box.left < -SLACK || box.right > room() + SLACK ? 'the window' : null;
+}
+
+/** Texts that run out of what they stand in. */
+function spilled() {
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (node.data.trim() && isSeen(element) && !element.closest('.only-readers')) {
+      range.selectNodeContents(node);
+      const out = [...range.getClientRects()].map((line) => leaves(line, element)).find(Boolean);
+      if (out) {
+        found.push(`${node.data.trim().slice(0, 40)} (${element.tagName} ${element.className}) leaves ${out}`);
+      }
+    }
+  }
+  return [...new Set(found)];
 }
 
 /** Fields and buttons without a name for those who do not see them. */

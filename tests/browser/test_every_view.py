@@ -2,12 +2,16 @@
 read in light and dark, and its fields have names. Its pictures are kept in build/browser/."""
 import pathlib
 
+import numpy as np
 import pytest
 from support.browser import of
 
 LOOKS = (pathlib.Path(__file__).parent / "looks.js").read_text(encoding="utf-8")
-# Name of the view, its route, and what stands there once it is filled. The hostile job is the one with
-# the longest names, so whatever fits there fits.
+IN_SIGHT = """const {top, bottom} = document.querySelector(arguments[0]).getBoundingClientRect();
+    const height = document.documentElement.clientHeight;
+    return bottom > 0 && (bottom <= height || top < height / 2);"""
+# Name of the view, its route, and its subject, which stands there once it is filled. The hostile job is the
+# one with the longest names, so whatever fits there fits.
 VIEWS = {
     "home": ("#/", of("job-row")),
     "experiment": ("#/experiments/{experiment}", of("job-row")),
@@ -22,6 +26,7 @@ VIEWS = {
     "trial-predict": ("#/trials/{trial}?tab=predict", of("drop")),
     "trial-network": ("#/trials/{trial}?tab=network", of("graph-node")),
     "trial-profile": ("#/trials/{trial}?tab=profile", of("profile-row")),
+    "trial-signals": ("#/trials/{heard}?tab=confusion&true={true}&predicted={taken}", of("thumbnail") + " img"),
     "trial-log": ("#/trials/{trial}?tab=log", of("log")),
     "trial-regression": ("#/trials/{regression}?tab=regression", of("scatter") + " circle"),
     "compare": ("#/compare?trials={pair}", of("figure-row")),
@@ -29,20 +34,26 @@ VIEWS = {
     "datasets": ("#/datasets", of("dataset-row")),
     "dataset": ("#/datasets/{named}", of("sample") + " img"),
     "dataset-sequences": ("#/datasets/{engines}", of("columns")),
-    "weights": ("#/weights", "main h1"),
+    "dataset-signals": ("#/datasets/{signals}", of("sample") + " img"),
+    "weights": ("#/weights", of("weights-row")),
+    "weights-one": ("#/weights?id={weights}", of("weights-detail")),
     "networks": ("#/networks", of("network-card")),
     "network": ("#/networks/simple_cnn", of("graph-node")),
+    "network-signals": ("#/networks/drsn_cw_1d?dataset={signals}", of("graph-node")),
     "submit": ("#/submit", of("plan") + ", " + of("failure") + ", " + of("problem")),
     "submit-from": ("#/submit?from={job}", of("plan")),
 }
 
 
 @pytest.fixture(scope="session")
-def places(hostile, many, diverged, regression, named):
+def places(daemon, hostile, many, diverged, regression, named, signals, heard, weights):
     job, trials = hostile
+    matrix = daemon.get(f"/v1/trials/{heard[1]['id']}/confusion-matrix?part=validation")
+    row, column = np.unravel_index(np.argmax(matrix["counts"]), np.shape(matrix["counts"]))
     return {"job": job["id"], "experiment": job["experiment"]["id"], "trial": trials[0]["id"], "many": many[0]["id"],
             "diverged": diverged["id"], "regression": regression["id"], "named": named["id"],
-            "engines": regression["dataset"], "pair": ",".join(t["id"] for t in trials[:2]),
+            "signals": signals["id"], "heard": heard[1]["id"], "true": matrix["classes"][row], "taken": matrix["classes"][column],
+            "weights": weights["id"], "engines": regression["dataset"], "pair": ",".join(t["id"] for t in trials[:2]),
             "ten": ",".join(t["id"] for t in many[1])}
 
 
@@ -57,7 +68,7 @@ def view(request, page, places):
         page.until(lambda: page.count(filled) > 0, f"{filled} in {route}")
         page.quiet()
         assert page.texts(of("view-error")) == []
-    open_it.name = request.param
+    open_it.name, open_it.subject = request.param, filled
     return open_it
 
 
@@ -70,6 +81,7 @@ def test_it_loads_and_can_be_read_in_light(page, view):
     page.picture(view.name)
     assert look(page, "faint") == []
     assert look(page, "wide") == []
+    assert look(page, "spilled") == []
     assert look(page, "nameless") == []
 
 
@@ -81,7 +93,14 @@ def test_it_can_be_read_in_the_dark(page, view):
 
 
 def test_it_fits_a_telephone(page, view):
+    """Pictured from its top and, where its subject lies below that, with the subject: of a job's views the tops are alike."""
     page.window(390, 844)
     view()
     page.picture(f"{view.name}-390")
+    if not page.script(IN_SIGHT, view.subject):
+        page.script("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", view.subject)
+        page.until(lambda: page.script(IN_SIGHT, view.subject), "the subject in sight")
+        page.quiet()
+        page.picture(f"{view.name}-390-subject")
     assert look(page, "wide") == []
+    assert look(page, "spilled") == []

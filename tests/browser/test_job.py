@@ -1,7 +1,7 @@
 """Jobs and their tables of trials: figures as the API gives them, order, filters, columns, annotations,
 thousands of rows, and what happens while a trial runs."""
 import pytest
-from conftest import LABEL, LONG, MARKUP, OTHER
+from conftest import LABEL, LONG, MARKUP, OTHER, WORD
 from selenium.webdriver.common.keys import Keys
 from support import as_shown
 from support.browser import of
@@ -190,7 +190,7 @@ def test_names_stay_text(page, hostile):
     job, _ = hostile
     open_job(page, job)
     body = page.body()
-    for text in (f"{MARKUP} {OTHER}", f"{MARKUP} experiment", LABEL, LONG):
+    for text in (f"{MARKUP} {OTHER} {WORD}", f"{MARKUP} {WORD}", LABEL, LONG):
         assert " ".join(text.split()) in " ".join(body.split()), text
     assert page.driver.title.startswith(" ".join(f"{MARKUP} {OTHER}".split()))
     assert page.count("main img[src=x], main script") == 0

@@ -35,6 +35,7 @@ def test_the_matrix_is_one_of_sequences(page, daemon, courses):
     page.go(f"#/trials/{trial['id']}?tab=confusion")
     matrix = daemon.get(f"/v1/trials/{trial['id']}/confusion-matrix?part=validation")
     page.shown(of("matrix"))
+    page.shown(of("matrix-summary"), "sequences right")
     counts = [[int(page.texts(of("cell") + f'[data-true="{t}"][data-predicted="{p}"]')[0] or 0) for p in range(3)] for t in range(3)]
     assert counts == matrix["counts"]
     true, predicted = next((t, p) for t in range(3) for p in range(3) if counts[t][p])
@@ -42,7 +43,7 @@ def test_the_matrix_is_one_of_sequences(page, daemon, courses):
     rows = daemon.get(f"/v1/trials/{trial['id']}/predictions?part=validation&true={CLASSES[true]}&predicted={CLASSES[predicted]}")["items"]
     page.until(lambda: page.count(of("thumbnail")) == min(24, len(rows)), "a tile for each sequence")
     assert f"Sequence {rows[0]['sample']}" in page.texts(of("thumbnail"))[0]
-    assert page.count(of("cell-pictures") + " img") == 0
+    assert page.count(of("cell-samples") + " img") == 0
 
 
 def test_a_pasted_sequence_gets_a_class(page, daemon, courses):

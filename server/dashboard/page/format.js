@@ -106,9 +106,19 @@ export function count(n) {
   return word ?? String(Math.trunc(Number(n))).replace(/\B(?=(\d{3})+$)/g, '\u202f').replace('-', '−');
 }
 
-/** @returns {string} "1 file", "2 files" */
-export function plural(n, noun) {
-  return `${count(n)} ${noun}${Number(n) === 1 ? '' : 's'}`;
+/** @returns {string} a noun alone for so many: "file" for one, else "files" */
+export function nounOf(n, noun, many = `${noun}s`) {
+  return Number(n) === 1 ? noun : many;
+}
+
+/** @returns {string} "1 file", "2 files"; `many` for what takes no s: "2 classes" */
+export function plural(n, noun, many) {
+  return `${count(n)} ${nounOf(n, noun, many)}`;
+}
+
+/** @returns {string} a text as it begins a sentence */
+export function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const SHORT = {rmse: 'RMSE', mae: 'MAE', r2: 'R²', f1: 'F1', phm08: 'PHM08', auc: 'AUC', lr: 'learning rate'};
@@ -120,8 +130,7 @@ export function metricWords(key) {
 
 /** @returns {string} the same at the beginning of one: "Validation macro F1" */
 export function metricName(key) {
-  const words = metricWords(key);
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return capital(metricWords(key));
 }
 
 /** @returns {string} a value of a sweep or an option: texts as they are, the rest as compact JSON */

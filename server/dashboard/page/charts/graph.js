@@ -1,6 +1,7 @@
 /** A network as a drawing: a box a layer, its blocks folded where they are many, with keys and mouse. */
 
 import {h, replace, svg} from '../dom.js';
+import {plural} from '../format.js';
 import {blocksOf, fold} from './graph_blocks.js';
 import {layout} from './graph_layout.js';
 import {panZoom} from './pan_zoom.js';
@@ -23,7 +24,7 @@ function titleOf(node) {
 }
 
 function detailOf(node) {
-  const what = node.block ? `${node.members.length} layers` : node.layer.kind ?? 'unknown kind';
+  const what = node.block ? plural(node.members.length, 'layer') : node.layer.kind ?? 'unknown kind';
   const size = activationText(node.layer);
   return size ? `${what} · ${size}` : what;
 }
@@ -127,7 +128,7 @@ class Graph {
       .map((block) => frameOf(block, this.nodes, places, () => this.setOpen(block, false)));
     replace(this.content, svg('g', {transform: `translate(${MARGIN} ${MARGIN})`},
       frames, edges.map(({path}) => svg('path', {class: 'edge', d: path, 'marker-end': 'url(#arrow)'})), [...this.elements.values()]));
-    this.window.setAttribute('aria-label', `Drawing of the network, ${this.report.layers.length} layers`);
+    this.window.setAttribute('aria-label', `Drawing of the network, ${plural(this.report.layers.length, 'layer')}`);
     this.window.style.setProperty('--content-height', `${height + 2 * MARGIN}px`);
     this.view.size(width + 2 * MARGIN, height + 2 * MARGIN);
     this.mark(this.nodes.find((node) => titleOf(node) === this.chosen) ?? this.nodes[0], this.chosen !== null);

@@ -27,8 +27,8 @@ export function cellWords(model, t, p) {
 /**
  * A confusion matrix: a table for few classes, else drawn on a canvas that scrolls and zooms.
  * @param {Object} model as modelOf makes it
- * @param {{shown: string, places: number[], chosen: ?number[], onPick: function(number, number)}} options
- *   places: the classes in their order; onPick: a cell was clicked, or chosen by Enter
+ * @param {{shown: string, places: number[], chosen: ?number[], word: string, onPick: function(number, number)}} options
+ *   places: the classes in their order; word: what one sample is called; onPick: a cell was clicked, or chosen by Enter
  * @returns {HTMLElement}
  */
 export function matrix(model, options) {

@@ -1,5 +1,5 @@
 import {h} from '../dom.js';
-import {count} from '../format.js';
+import {plural} from '../format.js';
 import {cellWords} from './matrix.js';
 import {cellStrength} from './matrix_model.js';
 
@@ -25,7 +25,7 @@ class Drawing {
     this.spacer = h('div', {class: 'matrix-spacer'}, this.canvas);
     this.box = h('div', {
       class: 'matrix-scroll', tabindex: 0, role: 'application', 'data-test': 'matrix',
-      'aria-label': `Confusion matrix of ${options.places.length} classes: arrows go from cell to cell, Enter shows the pictures`,
+      'aria-label': `Confusion matrix of ${plural(options.places.length, 'class', 'classes')}: arrows go from cell to cell, Enter shows the ${options.word}s`,
     }, this.spacer);
     this.place = new Map(options.places.map((k, i) => [k, i]));
     if (options.chosen && this.place.has(options.chosen[0]) && this.place.has(options.chosen[1])) {
@@ -232,7 +232,7 @@ export function matrixCanvas(model, options) {
   follow(drawing);
   say(drawing.cursor);
   return h('div', {class: 'stack'},
-    h('div', {class: 'row between'}, h('span', {class: 'small muted'}, `${count(options.places.length)} classes. Rows are true, columns predicted.`),
+    h('div', {class: 'row between'}, h('span', {class: 'small muted'}, `${plural(options.places.length, 'class', 'classes')}. Rows are true, columns predicted.`),
       h('div', {class: 'row'}, button('−', 'Smaller cells', 'zoom-out', () => drawing.zoom(drawing.size / 1.5)),
         button('+', 'Larger cells', 'zoom-in', () => drawing.zoom(drawing.size * 1.5)),
         button('All', 'See the whole matrix', 'zoom-fit', () => drawing.fit()))),

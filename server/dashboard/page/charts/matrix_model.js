@@ -8,11 +8,12 @@ export const SHOWN = [
   ['total', 'Share of all'],
 ];
 
-export const ORDERS = [
+/** @returns {string[][]} orders of the classes; word: what one sample is called */
+export const ordersOf = (word) => [
   ['data', 'As in the data set'],
   ['name', 'By name'],
   ['recall', 'Lowest recall first'],
-  ['support', 'Most pictures first'],
+  ['support', `Most ${word}s first`],
 ];
 
 /**
@@ -43,7 +44,7 @@ function share(part, whole) {
   return whole > 0 ? part / whole : null;
 }
 
-/** @returns {?number} of a class: the share of its pictures that was found; null without pictures */
+/** @returns {?number} of a class: the share of its samples that was found; null without samples */
 export const recall = (model, k) => share(model.right[k], model.rows[k]);
 
 /** @returns {?number} of a class: the share of what was taken for it that is it */

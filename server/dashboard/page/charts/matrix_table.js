@@ -1,5 +1,5 @@
 import {h} from '../dom.js';
-import {count, percent} from '../format.js';
+import {capital, count, percent} from '../format.js';
 import {cellText, cellWords} from './matrix.js';
 import {cellStrength, precision, recall} from './matrix_model.js';
 
@@ -68,7 +68,7 @@ export function matrixTable(model, options) {
     h('thead', {}, h('tr', {},
       h('th', {class: 'corner'}, h('span', {}, 'predicted →'), h('span', {}, 'true ↓')),
       places.map((p) => heading(model, p, {scope: 'col', class: 'column-name'})),
-      h('th', {scope: 'col', class: 'sum-name'}, 'Pictures'), h('th', {scope: 'col', class: 'sum-name'}, 'Recall'))),
+      h('th', {scope: 'col', class: 'sum-name'}, capital(`${options.word}s`)), h('th', {scope: 'col', class: 'sum-name'}, 'Recall'))),
     h('tbody', {}, places.map((t) => row(model, options, t))),
     h('tfoot', {},
       sums(model, places, 'Predicted', 'column-sum', (p) => count(model.columns[p])),

@@ -1,7 +1,7 @@
 /** Predicted against true: points about the line on which they would be equal. */
 
 import {svg} from '../dom.js';
-import {count, number} from '../format.js';
+import {count, number, plural} from '../format.js';
 import {axes, finite, rangeOf, responsive} from './axes.js';
 
 const RADIUS = 3;
@@ -57,7 +57,7 @@ export function scatter(points, options) {
   const targets = points.target.map(finite);
   const predicted = points.predicted.map(finite);
   const range = rangeOf(targets, predicted);
-  const words = `${count(targets.length)} of ${count(options.total)} steps: predicted against true, from ${number(range[0])} to ${number(range[1])}`;
+  const words = `${count(targets.length)} of ${plural(options.total, 'step')}: predicted against true, from ${number(range[0])} to ${number(range[1])}`;
   return responsive((width) => {
     const height = Math.min(LARGEST, Math.max(260, width * 0.8));
     const {grid, x, y} = axes({width, height, x: range, y: range, xLabel: 'true', yLabel: 'predicted'});

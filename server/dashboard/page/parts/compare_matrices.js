@@ -5,6 +5,7 @@ import {matrix} from '../charts/matrix.js';
 import {SHOWN, modelOf, orderOf} from '../charts/matrix_model.js';
 import {h, replace} from '../dom.js';
 import {percent} from '../format.js';
+import {sampleWord} from './data_kind.js';
 import {failure} from './failure.js';
 import {choice} from './field.js';
 
@@ -13,7 +14,7 @@ const PARTS = [['validation', 'Validation'], ['test', 'Test'], ['train', 'Traini
 function card({trial, model, error}, shown) {
   const address = `#/trials/${trial.id}?tab=confusion`;
   const body = error ? failure(error) : matrix(model, {
-    shown, places: orderOf(model, 'data'), chosen: null,
+    shown, word: sampleWord(trial.resolved.kind), places: orderOf(model, 'data'), chosen: null,
     onPick: (t, p) => { location.hash = `${address}&true=${encodeURIComponent(model.classes[t])}&predicted=${encodeURIComponent(model.classes[p])}`; },
   });
   return h('section', {class: 'card', 'data-test': 'compare-matrix'},

@@ -3,7 +3,7 @@
 import {curveLegend} from '../charts/curve_legend.js';
 import {curves} from '../charts/curves.js';
 import {h, replace} from '../dom.js';
-import {count} from '../format.js';
+import {count, plural} from '../format.js';
 import {curveFeed} from './curve_feed.js';
 import {failure} from './failure.js';
 
@@ -39,9 +39,9 @@ function remark(shown, isLog) {
   const odd = shown.reduce((sum, {curve}) => sum + curve.values.filter((value) => !Number.isFinite(value)).length, 0);
   const low = isLog ? shown.reduce((sum, {curve}) => sum + curve.values.filter((value) => value <= 0 && value > -Infinity).length, 0) : 0;
   return [
-    drawn < total ? `${count(drawn)} of ${count(total)} points are drawn, the extremes among them; zoom in for more.` : null,
-    odd > 0 ? `${count(odd)} ${odd === 1 ? 'value is' : 'values are'} not finite: × NaN, ↑ ∞, ↓ −∞.` : null,
-    low > 0 ? `${count(low)} ${low === 1 ? 'value has' : 'values have'} no place on a logarithmic scale (↓).` : null,
+    drawn < total ? `${count(drawn)} of ${plural(total, 'point')} are drawn, the extremes among them; zoom in for more.` : null,
+    odd > 0 ? `${plural(odd, 'value is', 'values are')} not finite: × NaN, ↑ ∞, ↓ −∞.` : null,
+    low > 0 ? `${plural(low, 'value has', 'values have')} no place on a logarithmic scale (↓).` : null,
   ].filter(Boolean).join(' ');
 }
 

@@ -1,7 +1,7 @@
 /** Jobs as a table; on a narrow screen each is a card. */
 
 import {h} from '../dom.js';
-import {count, metricName, number} from '../format.js';
+import {count, metricName, number, plural} from '../format.js';
 import {badge} from './badge.js';
 import {keyed} from './keyed.js';
 import {progress} from './progress.js';
@@ -13,7 +13,7 @@ function trialsCell({trial_count: total, counts, progress: share, state}) {
   const failed = counts.failed ? h('span', {class: 'bad'}, ` · ${count(counts.failed)} failed`) : null;
   const ended = counts.completed + counts.stopped + counts.cancelled + counts.failed;
   return FINAL.has(state)
-    ? [`${count(total)} ${total === 1 ? 'trial' : 'trials'}`, failed]
+    ? [plural(total, 'trial'), failed]
     : [progress(share, 'Progress of the job', `${count(ended)} / ${count(total)}`), failed];
 }
 

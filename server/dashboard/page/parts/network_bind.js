@@ -1,6 +1,7 @@
 /** What an analysis takes its sizes from: a data set, or numbers. */
 
 import {h, replace} from '../dom.js';
+import {dataOfNetwork} from './data_kind.js';
 import {choice, field} from './field.js';
 
 function whole(name, value, label, onInput) {
@@ -8,10 +9,15 @@ function whole(name, value, label, onInput) {
 }
 
 /** What is asked for when no data set is chosen: the size that the description wants, else something small. */
-function sizesOf({parameters, input, description}) {
-  if (input === 'sequence_input') {
+function sizesOf(template) {
+  const {parameters, description} = template;
+  const data = dataOfNetwork(template);
+  if (data === 'sequences') {
     const isClassifier = description.layers?.at(-1)?.kind === 'softmax';
     return {features: ['Inputs', 10], longest: ['Longest', 100], ...(isClassifier ? {classes: ['Classes', 2]} : {targets: ['Targets', 1]})};
+  }
+  if (data === 'signals') {
+    return {height: ['Height', 1], width: ['Width', 1024], channels: ['Channels', 1], classes: ['Classes', 10]};
   }
   const size = parameters.find(({name}) => name === 'size')?.default;
   return {height: ['Height', size || 28], width: ['Width', size || 28], channels: ['Channels', size ? 3 : 1], classes: ['Classes', size ? 1000 : 10]};
@@ -23,9 +29,9 @@ function given({classes, ...sizes}) {
 }
 
 /**
- * @param {{parameters: Object[], input: string, description: Object}} template
+ * @param {{name: string, parameters: Object[], input: string, description: Object}} template
  * @param {Object[]} datasets that are ready and fit
- * @param {?string} chosen id of a data set
+ * @param {?string} chosen id of a data set; one that does not fit is as none
  * @param {function()} onChange
  * @returns {HTMLElement} with `body()`: what of the request's body it decides; `chosen()`: the id of a data set or null
  */
@@ -35,7 +41,7 @@ export function networkBind(template, datasets, chosen, onChange) {
   let batch = 128;
   const place = h('div', {class: 'form-grid narrow'});
   const set = choice([['', 'sizes given here'], ...datasets.map(({id, name}) => [id, name])], {
-    name: 'dataset', 'data-test': 'bind-dataset', value: chosen ?? '', on: {change: () => { show(); onChange(); }},
+    name: 'dataset', 'data-test': 'bind-dataset', value: datasets.some(({id}) => id === chosen) ? chosen : '', on: {change: () => { show(); onChange(); }},
   });
   const input = (name) => whole(name, sizes[name], names[name][0], (event) => {
     sizes[name] = event.target.valueAsNumber;

@@ -2,7 +2,7 @@
 
 import {graph} from '../charts/graph.js';
 import {h, replace} from '../dom.js';
-import {bytes, count} from '../format.js';
+import {bytes, count, nounOf} from '../format.js';
 import {activationMeaning, activationText, familyOf, parametersText} from './layer.js';
 
 /** A figure of the head: large number, small word. */
@@ -12,8 +12,8 @@ function figure(label, text, name) {
 
 function totalsOf({layers, totals}) {
   return [
-    figure('layers', count(layers.length), 'layers'),
-    figure('learnables', count(totals.learnables), 'learnables'),
+    figure(nounOf(layers.length, 'layer'), count(layers.length), 'layers'),
+    figure(nounOf(totals.learnables, 'learnable'), count(totals.learnables), 'learnables'),
     figure(`multiply-adds a ${layers.some(({format}) => format === 'CT') ? 'step' : 'sample'}`, count(totals.multiply_adds), 'multiply-adds'),
     figure('of parameters', bytes(totals.parameter_bytes), 'parameter-bytes'),
     figure(`training, batches of ${totals.batch_size}`, bytes(totals.training_bytes), 'training-bytes'),

@@ -1,6 +1,7 @@
 import {bars} from '../charts/bars.js';
 import {h, replace} from '../dom.js';
 import {percent} from '../format.js';
+import {isExplained, sampleWord} from './data_kind.js';
 import {explainItem, rowsOf} from './explain.js';
 import {failure} from './failure.js';
 import {mapsOf} from './maps.js';
@@ -14,8 +15,11 @@ function facts(row) {
     h('span', {class: 'muted'}, `${percent(row.probability)} sure`));
 }
 
-function content(trial, row, signal) {
+function content({trial, kind}, row, signal) {
   const copy = () => picture(row.image, {alt: `Item ${row.sample} of the data set`, signal});
+  if (!isExplained(kind)) {
+    return [facts(row), h('div', {class: 'maps'}, h('figure', {}, copy()))];
+  }
   const why = h('div', {}, h('div', {class: 'maps'}, h('figure', {}, copy(), h('figcaption', {class: 'small muted', role: 'status'}, 'The network is asked why …'))));
   const classes = h('div', {class: 'stack'});
   explainItem(trial.id, {item: row.sample}, signal).then((answer) => {
@@ -27,22 +31,23 @@ function content(trial, row, signal) {
 }
 
 /**
- * One picture of the data set, what the network says of it, and why: a dialog.
- * @param {Object} trial
+ * One sample of the data set as a picture, what the network says of it, and why: a dialog.
+ * @param {{trial: Object, kind: string}} of kind: that of its job
  * @param {Object[]} rows predictions {sample, true, predicted, probability, image}
  * @param {number} at the one to begin with
  * @param {AbortSignal} signal of the view
  */
-export function openPicture(trial, rows, at, signal) {
+export function openSample(of, rows, at, signal) {
+  const word = sampleWord(of.kind);
   let place = at;
   let shown = new AbortController();
   const open = new AbortController();
   const body = h('div', {class: 'stack'});
   const title = h('h2', {class: 'grow'});
   const step = (by, label, text) => h('button', {class: 'small', 'aria-label': label, 'data-test': by < 0 ? 'previous' : 'next', on: {click: () => show(place + by)}}, text);
-  const back = step(-1, 'Previous picture', '‹');
-  const on = step(1, 'Next picture', '›');
-  const dialog = h('dialog', {class: 'wide', 'data-test': 'picture-dialog', 'aria-label': 'A picture and its maps', on: {
+  const back = step(-1, `Previous ${word}`, '‹');
+  const on = step(1, `Next ${word}`, '›');
+  const dialog = h('dialog', {class: 'wide', 'data-test': 'picture-dialog', 'aria-label': isExplained(of.kind) ? `A ${word} and its maps` : `A ${word}`, on: {
     close: () => { shown.abort(); open.abort(); dialog.remove(); },
     keydown: ({key, target}) => target.type !== 'range' && show(place + ({ArrowLeft: -1, ArrowRight: 1}[key] ?? 0)),
   }}, h('div', {class: 'stack'}, h('div', {class: 'row'}, title, back, on,
@@ -57,7 +62,7 @@ export function openPicture(trial, rows, at, signal) {
     title.textContent = `Item ${rows[place].sample}`;
     back.disabled = place === 0;
     on.disabled = place === rows.length - 1;
-    replace(body, content(trial, rows[place], shown.signal));
+    replace(body, content(of, rows[place], shown.signal));
   }
   signal.addEventListener('abort', () => dialog.close(), {signal: open.signal});
   document.body.append(dialog);

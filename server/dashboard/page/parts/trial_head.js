@@ -2,7 +2,7 @@
 
 import {send} from '../api.js';
 import {h, replace} from '../dom.js';
-import {count, duration, metricName, number, percent, time, value} from '../format.js';
+import {count, duration, metricName, number, percent, plural, time, value} from '../format.js';
 import {badge} from './badge.js';
 import {editable, editableLabels} from './edit.js';
 import {trialVerbs} from './trial_verbs.js';
@@ -41,7 +41,7 @@ function facts(trial) {
     [metricName(trial.headline_metric), trial.headline_value === null ? null : number(trial.headline_value)],
     ['Took', trial.seconds === null ? null : duration(trial.seconds)],
     ['Started', trial.started_at ? time(trial.started_at) : null],
-    ['Attempt', attempt ? `${trial.attempt} of ${trial.max_attempts} on ${attempt.host}, ${attempt.threads} threads` : null],
+    ['Attempt', attempt ? `${trial.attempt} of ${trial.max_attempts} on ${attempt.host}, ${plural(attempt.threads, 'thread')}` : null],
   ];
   return rows.filter(([, shown]) => shown !== null).map(([key, shown]) => h('div', {}, h('dt', {}, key), h('dd', {}, shown)));
 }

@@ -1,6 +1,6 @@
 import {get, poll} from '../api.js';
 import {h, replace} from '../dom.js';
-import {count, duration, interval, percent} from '../format.js';
+import {count, duration, interval, percent, plural} from '../format.js';
 import {badge} from '../parts/badge.js';
 import {breakable} from '../parts/breakable.js';
 import {compareMatrices} from '../parts/compare_matrices.js';
@@ -38,7 +38,7 @@ function figureRow({name, title, texts, ranges, best}) {
 function progressRow(trials) {
   return h('tr', {}, h('th', {scope: 'row'}, 'Progress'), trials.map((trial) => h('td', {},
     trial.total_steps ? percent(trial.step / trial.total_steps) : '–',
-    h('div', {class: 'muted small'}, `${count(trial.step)} steps${trial.seconds === null ? '' : `, ${duration(trial.seconds)}`}`))));
+    h('div', {class: 'muted small'}, `${plural(trial.step, 'step')}${trial.seconds === null ? '' : `, ${duration(trial.seconds)}`}`))));
 }
 
 function band(title, width) {
@@ -134,5 +134,5 @@ export function view(_, scope) {
     fill(body, ids.slice(0, MOST), scope).catch((error) => scope.signal.aborted || replace(body, failure(error)));
   }
   const more = ids.length > MOST ? h('p', {class: 'warning'}, `The first ${MOST} of ${ids.length} trials are shown.`) : null;
-  return h('section', {class: 'view', 'data-test': 'compare'}, h('h1', {}, ids.length > 0 ? `Compare ${Math.min(ids.length, MOST)} trials` : 'Compare'), more, body);
+  return h('section', {class: 'view', 'data-test': 'compare'}, h('h1', {}, ids.length > 0 ? `Compare ${plural(Math.min(ids.length, MOST), 'trial')}` : 'Compare'), more, body);
 }

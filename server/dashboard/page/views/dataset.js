@@ -1,9 +1,10 @@
 import {poll, send} from '../api.js';
 import {balance} from '../charts/balance.js';
 import {h, replace} from '../dom.js';
-import {bytes, count, percent, time} from '../format.js';
+import {bytes, count, percent, plural, time} from '../format.js';
 import {ask} from '../parts/ask.js';
 import {badge} from '../parts/badge.js';
+import {sampleWord} from '../parts/data_kind.js';
 import {failure} from '../parts/failure.js';
 import {editable} from './dataset/edit.js';
 import {findings} from './dataset/findings.js';
@@ -17,8 +18,8 @@ function facts(row) {
   const rows = [
     ['Kind', row.kind.replaceAll('_', ' ')], ['Files', row.files.map(({name, size}) => `${name} (${bytes(size)})`).join(', ')],
     ['Pictures', image && `${image.height} × ${image.width} × ${image.channels}`],
-    ['Windows', signal && `${count(signal.window)} samples, ${count(signal.channels)} ${signal.channels === 1 ? 'channel' : 'channels'}`],
-    ['Sequences', sequence && `${count(sequence.inputs)} inputs, ${count(sequence.targets)} ${sequence.targets === 1 ? 'target' : 'targets'}, up to ${count(sequence.longest)} steps`],
+    ['Windows', signal && `${plural(signal.window, 'sample')}, ${plural(signal.channels, 'channel')}`],
+    ['Sequences', sequence && `${plural(sequence.inputs, 'input')}, ${plural(sequence.targets, 'target')}, up to ${plural(sequence.longest, 'step')}`],
     ['Samples', counts && Object.entries(counts).filter(([, n]) => n > 0).map(([part, n]) => `${part} ${count(n)}`).join(', ')],
     ['Made', `${time(row.created_at)} by ${row.created_by}`], ['SHA-256', row.digest && h('code', {}, row.digest)],
   ];
@@ -44,7 +45,7 @@ function content(row, scope) {
   const {classes, report} = row;
   return [
     classes?.length ? h('div', {class: 'card'}, h('h2', {}, `Classes (${count(classes.length)})`), balance(classes)) : null,
-    report ? findings(report) : null,
+    report ? findings(report, sampleWord(row.kind)) : null,
     row.sequence && report ? columns(report) : null,
     row.state === 'uploading' ? h('div', {class: 'card'}, resume(row, scope.signal)) : null,
     row.state === 'ready' ? [samples(row, scope), jobsOf(row.id, scope)] : null,
@@ -52,7 +53,7 @@ function content(row, scope) {
 }
 
 async function remove(row, place, signal) {
-  const text = `"${row.name}" and its pictures, sequences or signals are deleted for good. Jobs that use it keep it from being deleted.`;
+  const text = `"${row.name}" and its ${sampleWord(row.kind)}s are deleted for good. Jobs that use it keep it from being deleted.`;
   if (!await ask({danger: true, title: 'Delete this data set?', text, verb: 'Delete'})) {
     return;
   }

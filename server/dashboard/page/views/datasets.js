@@ -1,23 +1,26 @@
 import {poll} from '../api.js';
 import {h, replace} from '../dom.js';
-import {count, percent} from '../format.js';
+import {count, percent, plural} from '../format.js';
 import {badge} from '../parts/badge.js';
 import {datasetForm} from '../parts/dataset_form.js';
 import {failure} from '../parts/failure.js';
 import {later} from '../parts/later.js';
 import {when} from '../parts/when.js';
 
-const FIELDS = 'id,name,kind,state,image,sequence,class_count,counts,error,progress,created_at';
+const FIELDS = 'id,name,kind,state,image,sequence,signal,class_count,counts,error,progress,created_at';
 const HEADINGS = [['Name', ''], ['State', ''], ['What', ''], ['Train', 'numeric'], ['Validation', 'numeric'], ['Test', 'numeric'], ['Made', '']];
 
-function what({kind, image, sequence, class_count: classes, error}) {
+function what({kind, image, sequence, signal, class_count: classes, error}) {
   if (error) {
     return error;
   }
   if (image) {
-    return `${count(classes)} classes, ${image.height} × ${image.width} × ${image.channels}`;
+    return `${plural(classes, 'class', 'classes')}, ${image.height} × ${image.width} × ${image.channels}`;
   }
-  return sequence ? `${count(sequence.inputs)} inputs, up to ${count(sequence.longest)} steps` : kind.replaceAll('_', ' ');
+  if (signal) {
+    return `${plural(classes, 'class', 'classes')}, windows of ${plural(signal.window, 'sample')}, ${plural(signal.channels, 'channel')}`;
+  }
+  return sequence ? `${plural(sequence.inputs, 'input')}, up to ${plural(sequence.longest, 'step')}` : kind.replaceAll('_', ' ');
 }
 
 function row(one) {

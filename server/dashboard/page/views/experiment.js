@@ -3,7 +3,7 @@
 import {get, poll, send} from '../api.js';
 import {curlButton} from '../curl.js';
 import {h, replace} from '../dom.js';
-import {count, time} from '../format.js';
+import {count, plural, time} from '../format.js';
 import {editable} from '../parts/edit.js';
 import {failure} from '../parts/failure.js';
 import {jobTable} from '../parts/jobs.js';
@@ -17,7 +17,7 @@ function head(experiment, signal) {
   const {job_count: jobs, trial_count: trials, completed_count: completed} = experiment;
   return [
     h('h1', {}, editable(experiment.name, (name) => patch({name}), {label: 'Rename the experiment', name: 'experiment-name'})),
-    h('p', {class: 'muted'}, `${count(jobs)} jobs, ${count(completed)} of ${count(trials)} trials completed · since ${time(experiment.created_at)}`),
+    h('p', {class: 'muted'}, `${plural(jobs, 'job')}, ${count(completed)} of ${plural(trials, 'trial')} completed · since ${time(experiment.created_at)}`),
     editable(experiment.notes, (notes) => patch({notes}), {label: 'Edit the notes', empty: 'No notes', lines: true, name: 'experiment-notes'}),
   ];
 }

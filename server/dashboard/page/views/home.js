@@ -3,7 +3,7 @@
 import {poll} from '../api.js';
 import {curlButton} from '../curl.js';
 import {h, replace, set} from '../dom.js';
-import {count} from '../format.js';
+import {plural} from '../format.js';
 import {failure} from '../parts/failure.js';
 import {jobTable} from '../parts/jobs.js';
 import {experimentCards} from './home/experiments.js';
@@ -56,7 +56,7 @@ export function view(_, {signal, query, setQuery, title}) {
     const isFiltered = [...query.keys()].length > 0;
     set(table, {hidden: items.length === 0});
     table.show(items);
-    replace(said, `${count(items.length)} jobs`);
+    replace(said, plural(items.length, 'job'));
     replace(below, items.length ? pager(query, next, turn) : isFiltered ? h('p', {class: 'card empty', 'data-test': 'no-match'}, 'No job fits.') : welcome());
   };
   const follow = () => {

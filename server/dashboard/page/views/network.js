@@ -1,5 +1,6 @@
 import {get, inquire, pages} from '../api.js';
 import {h, replace} from '../dom.js';
+import {dataFor, dataOfNetwork} from '../parts/data_kind.js';
 import {draft, keepDraft} from '../parts/draft.js';
 import {failure} from '../parts/failure.js';
 import {jsonEditor} from '../parts/json_editor.js';
@@ -8,7 +9,6 @@ import {networkBind} from '../parts/network_bind.js';
 import {networkReport} from '../parts/network_report.js';
 import {templateForm} from '../parts/template_form.js';
 
-const KINDS = {image_input: 'image_classification', sequence_input: 'sequences'};
 const EMPTY = {layers: [
   {name: 'input', kind: 'image_input'},
   {name: 'conv1', kind: 'convolution', filters: 16, kernel: 3},
@@ -26,18 +26,21 @@ function ownTemplate() {
   };
 }
 
-async function readyDatasets(kind, signal) {
+/** The data sets that the network can be bound to, those that it is made for first. */
+async function readyDatasets(template, signal) {
   const found = [];
-  for await (const row of pages(`/v1/datasets?state=ready&kind=${kind}&fields=id,name,image&limit=200`, {signal})) {
-    found.push(row);
+  for (const kind of dataFor(template)) {
+    for await (const row of pages(`/v1/datasets?state=ready&kind=${kind}&fields=id,name,kind,image&limit=200`, {signal})) {
+      found.push(row);
+    }
   }
   return found;
 }
 
-/** A data set whose pictures have the size that the network takes unless told otherwise. */
+/** A data set of what the network is made for, with pictures of the size that it takes unless told otherwise. */
 function fitting(template, datasets) {
   const size = template.parameters.find(({name}) => name === 'size')?.default;
-  return datasets.find(({image}) => !size || image?.height === size)?.id;
+  return datasets.find(({kind, image}) => kind === dataOfNetwork(template) && (!size || image?.height === size))?.id;
 }
 
 /** The parts of the view and what flows between them: parameters or text in, analysis out. */
@@ -98,7 +101,7 @@ export function view([name], scope) {
   const element = h('section', {class: 'view'});
   const fill = async () => {
     const template = name === 'draft' ? ownTemplate() : await get(`/v1/networks/${encodeURIComponent(name)}`, {signal});
-    const datasets = await readyDatasets(KINDS[template.input] ?? KINDS.image_input, signal);
+    const datasets = await readyDatasets(template, signal);
     title(template.title ?? template.name);
     const built = build(template, datasets, scope);
     const edit = h('details', {class: 'card', open: name === 'draft', 'data-test': 'network-edit'},

@@ -1,13 +1,13 @@
 import {get} from '../api.js';
 import {h, replace} from '../dom.js';
+import {dataOfNetwork, sampleWord} from '../parts/data_kind.js';
 import {failure} from '../parts/failure.js';
 
-const TAKES = {image_input: 'pictures', sequence_input: 'sequences'};
-
-function card({name, title, text, input, parameters}) {
+function card(template) {
+  const {name, title, text, parameters} = template;
   const names = parameters.map((parameter) => parameter.name.replaceAll('_', ' ')).join(', ');
   return h('a', {class: 'card network-card', href: `#/networks/${encodeURIComponent(name)}`, 'data-test': 'network-card'},
-    h('div', {class: 'row between'}, h('h2', {}, title ?? name), h('span', {class: 'chip'}, TAKES[input] ?? input)),
+    h('div', {class: 'row between'}, h('h2', {}, title ?? name), h('span', {class: 'chip'}, `${sampleWord(dataOfNetwork(template))}s`)),
     h('code', {class: 'muted'}, name), h('p', {}, text),
     names ? h('p', {class: 'small muted'}, `Parameters: ${names}`) : null);
 }

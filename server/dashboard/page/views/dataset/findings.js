@@ -21,7 +21,7 @@ function entries(list, total) {
   rest(list, total)];
 }
 
-/** Each group is one picture that stands several times. */
+/** Each group is one sample that stands several times. */
 function groups(list, total) {
   return [h('ul', {class: 'stack groups'}, list.slice(0, SHOWN).map(({count: n, items}) => h('li', {class: 'break'},
     h('b', {}, `${count(n)} × `), items.map((item, i) => [i ? ', ' : '', item.name, h('span', {class: 'muted'}, ` (${item.part}${item.class ? `, ${item.class}` : ''})`)]),
@@ -31,14 +31,15 @@ function groups(list, total) {
 /**
  * What the check of a data set found.
  * @param {Object} report
+ * @param {string} word what one sample is called
  * @returns {HTMLElement}
  */
-export function findings({warnings = [], refused = [], ignored = [], duplicates = [], conflicting_labels: conflicts = [], counts = {}}) {
+export function findings({warnings = [], refused = [], ignored = [], duplicates = [], conflicting_labels: conflicts = [], counts = {}}, word) {
   return h('div', {class: 'stack', 'data-test': 'findings'},
     warnings.length ? h('ul', {class: 'issues'}, warnings.map(({code, text}) =>
       h('li', {class: 'issue is-warning', 'data-code': code}, h('b', {}, 'Warning'), `: ${text}`))) : null,
     section('Refused', counts.refused ?? refused.length, 'refused', entries(refused, counts.refused ?? 0)),
     section('Left out', counts.ignored ?? ignored.length, 'ignored', entries(ignored, counts.ignored ?? 0)),
-    section('The same picture in several classes', conflicts.length, 'conflicts', groups(conflicts, conflicts.length)),
+    section(`The same ${word} in several classes`, conflicts.length, 'conflicts', groups(conflicts, conflicts.length)),
     section('Twins', duplicates.length, 'duplicates', groups(duplicates, duplicates.length)));
 }

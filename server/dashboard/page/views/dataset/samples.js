@@ -1,6 +1,7 @@
 import {get} from '../../api.js';
 import {h, replace} from '../../dom.js';
-import {count} from '../../format.js';
+import {capital, count} from '../../format.js';
+import {sampleWord} from '../../parts/data_kind.js';
 import {failure} from '../../parts/failure.js';
 import {choice} from '../../parts/field.js';
 import {later} from '../../parts/later.js';
@@ -40,13 +41,14 @@ function filters(row, onChange) {
 }
 
 /**
- * Pictures or sequences of a set, page by page.
+ * Pictures, windows or sequences of a set, page by page.
  * @param {Object} row a data set that is ready
  * @param {{signal: AbortSignal}} scope
  * @returns {HTMLElement}
  */
 export function samples(row, {signal}) {
   const isImages = Boolean(row.image ?? row.signal); // a window is shown as a plot
+  const words = capital(`${sampleWord(row.kind)}s`);
   const body = h(isImages ? 'div' : 'tbody', {class: isImages ? 'sample-tiles' : null});
   const wrong = h('div', {});
   const more = h('button', {type: 'button', hidden: true, 'data-test': 'samples-more'}, 'More');
@@ -68,6 +70,6 @@ export function samples(row, {signal}) {
   const chosen = filters(row, () => restart());
   restart();
   return h('div', {class: 'card', 'data-test': 'samples'},
-    h('div', {class: 'row between'}, h('h2', {}, isImages ? 'Pictures as training sees them' : 'Sequences'), chosen.element),
+    h('div', {class: 'row between'}, h('h2', {}, isImages ? `${words} as training sees them` : words), chosen.element),
     isImages ? body : tableOf(body, row.classes?.length > 0), wrong, h('div', {class: 'row'}, more));
 }

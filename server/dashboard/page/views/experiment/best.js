@@ -13,7 +13,7 @@ function place(job, rank) {
     h('td', {class: 'muted'}, `${rank + 1}.`),
     h('td', {class: 'numeric strong'}, h('a', {href: `#/trials/${job.best.trial}`}, number(job.best.value))),
     h('td', {class: 'break'}, h('a', {href: `#/jobs/${job.id}`}, job.name || `Job ${job.number}`)),
-    h('td', {class: 'muted'}, job.dataset.name));
+    h('td', {class: 'muted break'}, job.dataset.name));
 }
 
 function ranking(metric, jobs) {

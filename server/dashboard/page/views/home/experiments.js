@@ -1,5 +1,5 @@
 import {h, replace} from '../../dom.js';
-import {count} from '../../format.js';
+import {count, plural} from '../../format.js';
 import {keyed} from '../../parts/keyed.js';
 import {when} from '../../parts/when.js';
 
@@ -10,7 +10,7 @@ function card(experiment) {
   return h('a', {class: 'card tile', href: `#/experiments/${id}`, 'data-test': 'experiment-card'},
     h('h3', {class: 'clip', title: name}, name),
     notes ? h('p', {class: 'muted small clip'}, notes) : null,
-    h('p', {class: 'muted small'}, `${count(jobs)} ${jobs === 1 ? 'job' : 'jobs'} · ${count(trials)} trials`, last ? [' · ', when(last)] : null));
+    h('p', {class: 'muted small'}, `${plural(jobs, 'job')} · ${plural(trials, 'trial')}`, last ? [' · ', when(last)] : null));
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The columns of a table of trials: what each shows, sorts by and is called. */
 
 import {h} from '../../dom.js';
-import {count, duration, interval, metricName, number, value} from '../../format.js';
+import {count, duration, interval, metricName, number, plural, value} from '../../format.js';
 import {badge} from '../../parts/badge.js';
 import {progress} from '../../parts/progress.js';
 
@@ -29,9 +29,9 @@ function shareOf({state, step, total_steps: total}) {
 
 /** A bar while there is something to wait for; afterwards the steps that were made. */
 function progressCell(row) {
-  const steps = `${count(row.step)} steps`;
+  const steps = plural(row.step, 'step');
   if (row.state === 'running' || row.state === 'paused') {
-    const title = `${steps} of ${count(row.total_steps)}, epoch ${count(row.epoch)}${row.phase ? `, ${row.phase}` : ''}`;
+    const title = `${count(row.step)} of ${plural(row.total_steps, 'step')}, epoch ${count(row.epoch)}${row.phase ? `, ${row.phase}` : ''}`;
     return h('div', {title}, progress(shareOf(row), `Progress of trial ${row.index}`));
   }
   return h('span', {class: 'muted'}, row.state === 'queued' && row.step === 0 ? 'waits' : steps);

@@ -2,7 +2,7 @@
 
 import {send} from '../../api.js';
 import {h, replace, set} from '../../dom.js';
-import {count, duration, metricWords, number, time} from '../../format.js';
+import {count, duration, metricWords, number, plural, time} from '../../format.js';
 import {badge} from '../../parts/badge.js';
 import {editable, editableLabels} from '../../parts/edit.js';
 import {progress} from '../../parts/progress.js';
@@ -26,7 +26,7 @@ function figures(job) {
   const ended = counts.completed + counts.stopped + counts.cancelled + counts.failed;
   return [
     figure('State', stateText(job), 'job-state'),
-    h('div', {class: 'figure bar'}, h('span', {class: 'what'}, `${count(ended)} of ${count(total)} trials ended`),
+    h('div', {class: 'figure bar'}, h('span', {class: 'what'}, `${count(ended)} of ${plural(total, 'trial')} ended`),
       progress(job.progress, 'Progress of the job')),
     figure('Running', count(counts.running), 'job-running'),
     figure('Failed', h('span', {class: counts.failed ? 'bad' : null}, count(counts.failed)), 'job-failed'),

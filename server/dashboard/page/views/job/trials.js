@@ -2,7 +2,7 @@
 
 import {send} from '../../api.js';
 import {h, replace} from '../../dom.js';
-import {count} from '../../format.js';
+import {count, plural} from '../../format.js';
 import {editable, editableLabels} from '../../parts/edit.js';
 import {columnsOf} from './columns.js';
 import {Rows} from './rows.js';
@@ -82,7 +82,7 @@ export function trials(job, {signal, query, setQuery}) {
     table.setColumns(columns.filter((column) => !choice.isHidden(column)));
     const fitting = sorted(all.filter(filterOf(query, columns)), columns.find(({key}) => key === sort.key) ?? null, sort.descending);
     table.setRows(fitting);
-    replace(shownCount, fitting.length === all.length ? `${count(all.length)} trials` : `${count(fitting.length)} of ${count(all.length)} trials`);
+    replace(shownCount, fitting.length === all.length ? plural(all.length, 'trial') : `${count(fitting.length)} of ${plural(all.length, 'trial')}`);
   };
   const rows = new Rows(job.id, show, signal);
   const change = (changes) => {

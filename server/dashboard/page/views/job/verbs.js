@@ -2,7 +2,7 @@
 
 import {send} from '../../api.js';
 import {h} from '../../dom.js';
-import {count} from '../../format.js';
+import {count, plural} from '../../format.js';
 import {ask} from '../../parts/ask.js';
 import {act, message} from '../../parts/message.js';
 import {link} from '../../router.js';
@@ -85,10 +85,10 @@ function trialAction(label, danger, name, run) {
 /** Says how it went: not every chosen trial is in a state to take every verb. */
 function report(label, {done, refusal}, total) {
   if (refusal) {
-    message(`${label}: ${count(done)} of ${count(total)} trials. ${refusal.message}`, done > 0 ? 'good' : 'bad');
+    message(`${label}: ${count(done)} of ${plural(total, 'trial')}. ${refusal.message}`, done > 0 ? 'good' : 'bad');
     return null;
   }
-  return `${label}: ${count(done)} ${done === 1 ? 'trial' : 'trials'}.`;
+  return `${label}: ${plural(done, 'trial')}.`;
 }
 
 /**

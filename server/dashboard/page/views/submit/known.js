@@ -1,6 +1,7 @@
 /** What the form of a job has to know: the contract, what may be chosen, and the document to begin with. */
 
 import {get, pages} from '../../api.js';
+import {dataOf} from '../../parts/data_kind.js';
 import {draft} from '../../parts/draft.js';
 
 const KEY = 'assay.job';
@@ -24,9 +25,9 @@ function kept() {
 
 const CLASSED = 'sequences with classes';
 
-/** Kinds on sequences and signals are named so. @returns {string} what their data sets hold */
-function dataOf(kind) {
-  return kind === 'sequence_classification' ? CLASSED : kind?.startsWith('sequence') ? 'sequences' : kind?.startsWith('signal') ? 'signals' : 'image_classification';
+/** @returns {string} what the data sets of a kind of jobs hold */
+function contentFor(kind) {
+  return kind === 'sequence_classification' ? CLASSED : dataOf(kind);
 }
 
 function contentOf({kind, class_count: classes}) {
@@ -41,7 +42,7 @@ function holds({datasets}, dataset) {
 /** @returns {Object} the least that a job has */
 export function start(known, dataset = known.datasets[0]?.id) {
   const held = holds(known, dataset);
-  const kind = known.kinds.find((one) => dataOf(one) === held) ?? known.kinds[0];
+  const kind = known.kinds.find((one) => contentFor(one) === held) ?? known.kinds[0];
   return dataset ? {kind, dataset} : {kind};
 }
 
@@ -51,14 +52,14 @@ export function start(known, dataset = known.datasets[0]?.id) {
  * @returns {Object} the document to go on with
  */
 export function consistent(known, before, after) {
-  if (!after.dataset || !after.kind || dataOf(after.kind) === holds(known, after.dataset)) {
+  if (!after.dataset || !after.kind || contentFor(after.kind) === holds(known, after.dataset)) {
     return after;
   }
   const {network, search, weights, ...rest} = after;
   if (after.dataset !== before.dataset) {
     return {...rest, ...start(known, after.dataset)};
   }
-  const fitting = known.datasets.find((one) => contentOf(one) === dataOf(after.kind));
+  const fitting = known.datasets.find((one) => contentOf(one) === contentFor(after.kind));
   return fitting ? {...rest, dataset: fitting.id} : after;
 }
 

@@ -1,16 +1,17 @@
 import {h, replace} from '../../dom.js';
-import {count} from '../../format.js';
+import {plural} from '../../format.js';
 import {keepDraft} from '../../parts/draft.js';
 import {choice, field} from '../../parts/field.js';
 import {templateForm} from '../../parts/template_form.js';
+import {link} from '../../router.js';
 
 const TAKES = {image_classification: 'image_input', sequences: 'sequence_input', signals: 'image_input'};
 const OWN = ' own';
 
 /** A network by layers is edited where it is drawn. */
-function ownNetwork(network) {
-  return h('p', {}, `${count(network.layers.length)} layers${network.name ? `, made of ${network.name}` : ''}. `, h('a', {
-    href: '#/networks/draft', 'data-test': 'network-edit-own', on: {click: () => keepDraft(network)},
+function ownNetwork(network, dataset) {
+  return h('p', {}, `${plural(network.layers.length, 'layer')}${network.name ? `, made of ${network.name}` : ''}. `, h('a', {
+    href: link('/networks/draft', {dataset}), 'data-test': 'network-edit-own', on: {click: () => keepDraft(network)},
   }, 'Look at it and edit it'));
 }
 
@@ -33,14 +34,14 @@ export function networkForm({networks, weights, datasets}, edit) {
     change: () => edit(['weights'], from.value || undefined),
   }});
   let shown = '';
-  const showParameters = (network) => {
+  const showParameters = ({network, dataset}) => {
     const template = networks.find((one) => one.name === network?.name && !network.layers);
-    const key = JSON.stringify(network ?? null);
+    const key = JSON.stringify([network, dataset]);
     if (key === shown || parameters.contains(document.activeElement)) {
       return;
     }
     shown = key;
-    replace(parameters, network?.layers ? ownNetwork(network)
+    replace(parameters, network?.layers ? ownNetwork(network, dataset)
       : template ? templateForm(template.parameters, valuesOf(network), (values) => edit(['network'], {name: network.name, ...values})) : null);
   };
   const show = (spec, resolved) => {
@@ -52,7 +53,7 @@ export function networkForm({networks, weights, datasets}, edit) {
     replace(name, [['', spec.network ? 'default' : fallback], ...own, ...fitting.map((one) => [one.name, one.title ? `${one.name}: ${one.title}` : one.name])]
       .map(([value, text]) => h('option', {value, selected: value === chosen}, text)));
     from.value = typeof spec.weights === 'string' ? spec.weights : '';
-    showParameters(spec.network);
+    showParameters(spec);
   };
   return {element: h('div', {class: 'stack'}, h('div', {class: 'form-grid'}, field('Network', name), field('Weights to start from', from)), parameters), show};
 }

@@ -1,12 +1,13 @@
 import {get, poll} from '../../api.js';
 import {matrix} from '../../charts/matrix.js';
-import {ORDERS, SHOWN, filterOf, modelOf, orderOf} from '../../charts/matrix_model.js';
+import {SHOWN, filterOf, modelOf, orderOf, ordersOf} from '../../charts/matrix_model.js';
 import {h, replace} from '../../dom.js';
-import {count, percent} from '../../format.js';
+import {count, percent, plural} from '../../format.js';
+import {sampleWord} from '../../parts/data_kind.js';
 import {download} from '../../parts/download.js';
 import {failure} from '../../parts/failure.js';
 import {choice, field} from '../../parts/field.js';
-import {cellPictures} from './confusion_cell.js';
+import {cellSamples} from './confusion_cell.js';
 
 /** Parts in the order in which they tell most. */
 const PARTS = ['validation', 'test', 'train'];
@@ -14,30 +15,30 @@ const PART_NAMES = {validation: 'Validation', test: 'Test', train: 'Training'};
 const MISTAKES = 10;
 const FILTERED_FROM = 12; // classes: fewer are seen at a glance
 
-function mistakesOf(model, onPick) {
+function mistakesOf(model, word, onPick) {
   const rows = model.mistakes.slice(0, MISTAKES);
   const list = h('ol', {class: 'mistakes', 'data-test': 'mistakes'}, rows.map(([t, p, k]) => h('li', {},
     h('button', {class: 'quiet mistake', on: {click: () => onPick(t, p)}},
       h('span', {class: 'mistake-names'}, h('span', {class: 'clip', dir: 'auto', title: model.classes[t]}, model.classes[t]), h('span', {class: 'muted'}, '→'), h('span', {class: 'clip', dir: 'auto', title: model.classes[p]}, model.classes[p])),
       h('b', {}, count(k))))));
-  return h('section', {class: 'card'}, h('h2', {}, 'Most frequent mistakes'), rows.length > 0 ? list : h('p', {class: 'muted'}, 'None: every picture was found.'));
+  return h('section', {class: 'card'}, h('h2', {}, 'Most frequent mistakes'), rows.length > 0 ? list : h('p', {class: 'muted'}, `None: every ${word} was found.`));
 }
 
-/** One part: its matrix, the mistakes, the pictures of a cell. Keeps what was chosen in the address. */
+/** One part: its matrix, the mistakes, the samples of a cell. Keeps what was chosen in the address. */
 class PartView {
-  constructor(trial, model, parts, scope) {
-    Object.assign(this, {trial, model, parts, scope});
+  constructor(trial, job, model, parts, scope) {
+    Object.assign(this, {trial, job, model, parts, scope, word: sampleWord(job.kind)});
     this.state = {shown: scope.query.get('show') ?? 'counts', order: scope.query.get('order') ?? 'data', text: ''};
     this.chosen = this.cellOfAddress();
     this.drawn = h('div', {});
-    this.pictures = h('div', {});
+    this.samples = h('div', {});
     this.shownCell = new AbortController();
     scope.signal.addEventListener('abort', () => this.shownCell.abort(), {once: true});
     this.element = h('div', {class: 'stack'}, this.controls(), h('div', {class: 'confusion'}, h('div', {class: 'card matrix-card'}, this.summary(), this.drawn),
-      mistakesOf(model, (t, p) => this.pick(t, p))), this.pictures);
+      mistakesOf(model, this.word, (t, p) => this.pick(t, p))), this.samples);
     this.draw();
     if (this.chosen) {
-      this.showPictures();
+      this.showSamples();
     }
   }
 
@@ -48,7 +49,7 @@ class PartView {
 
   summary() {
     const {model} = this;
-    return h('p', {'data-test': 'matrix-summary'}, h('b', {}, percent(model.accuracy)), ` of ${count(model.total)} pictures right`);
+    return h('p', {'data-test': 'matrix-summary'}, h('b', {}, percent(model.accuracy)), ` of ${plural(model.total, this.word)} right`);
   }
 
   controls() {
@@ -60,13 +61,13 @@ class PartView {
     const filter = h('input', {type: 'search', placeholder: 'Part of a name', 'data-test': 'class-filter', on: {input: () => { this.state.text = filter.value; this.draw(); }}});
     const path = `/v1/trials/${this.trial.id}/confusion-matrix.csv?part=${this.model.part}`;
     const save = h('button', {'data-test': 'save-csv', on: {click: () => download(path, `confusion-matrix-${this.model.part}.csv`, {signal: this.scope.signal})}}, 'Save as CSV');
-    return h('div', {class: 'row matrix-controls'}, field('Part', this.parts), field('Cells show', select('show', 'shown', SHOWN, 'matrix-show')), field('Order of classes', select('order', 'order', ORDERS, 'matrix-order')),
+    return h('div', {class: 'row matrix-controls'}, field('Part', this.parts), field('Cells show', select('show', 'shown', SHOWN, 'matrix-show')), field('Order of classes', select('order', 'order', ordersOf(this.word), 'matrix-order')),
       this.model.size > FILTERED_FROM ? field('Classes', filter) : null, save);
   }
 
   draw() {
     const places = filterOf(this.model, orderOf(this.model, this.state.order), this.state.text);
-    replace(this.drawn, matrix(this.model, {shown: this.state.shown, places, chosen: this.chosen, onPick: (t, p) => this.pick(t, p)}));
+    replace(this.drawn, matrix(this.model, {shown: this.state.shown, word: this.word, places, chosen: this.chosen, onPick: (t, p) => this.pick(t, p)}));
   }
 
   pick(t, p) {
@@ -75,15 +76,15 @@ class PartView {
     for (const cell of this.drawn.querySelectorAll('button.cell')) {
       cell.setAttribute('aria-pressed', String(Number(cell.dataset.true) === t && Number(cell.dataset.predicted) === p));
     }
-    this.showPictures();
-    this.pictures.querySelector('h2').focus({preventScroll: true});
-    this.pictures.scrollIntoView({block: 'nearest', behavior: 'smooth'});
+    this.showSamples();
+    this.samples.querySelector('h2').focus({preventScroll: true});
+    this.samples.scrollIntoView({block: 'nearest', behavior: 'smooth'});
   }
 
-  showPictures() {
+  showSamples() {
     this.shownCell.abort();
     this.shownCell = new AbortController();
-    replace(this.pictures, cellPictures(this.trial, this.model, this.chosen, this.shownCell.signal));
+    replace(this.samples, cellSamples({trial: this.trial, kind: this.job.kind}, this.model, this.chosen, this.shownCell.signal));
   }
 }
 
@@ -104,10 +105,10 @@ export const tab = {
       shown = key;
       const content = h('div', {});
       const show = (part) => get(`/v1/trials/${trial.id}/confusion-matrix?part=${part}&form=sparse`, scope)
-        .then((answer) => replace(content, new PartView(trial, modelOf(answer), parts, scope).element))
+        .then((answer) => replace(content, new PartView(trial, job, modelOf(answer), parts, scope).element))
         .catch((error) => scope.signal.aborted || replace(content, field('Part', parts), failure(error)));
       const asked = scope.query.get('part');
-      const parts = choice(found.map(({part, sample_count: n}) => [part, `${PART_NAMES[part]}, ${count(n)} pictures`]), {
+      const parts = choice(found.map(({part, sample_count: n}) => [part, `${PART_NAMES[part]}, ${plural(n, sampleWord(job.kind))}`]), {
         'data-test': 'part', value: found.some(({part}) => part === asked) ? asked : found[0].part,
         on: {change: () => { scope.setQuery({part: parts.value}); show(parts.value); }},
       });

@@ -1,9 +1,10 @@
 import {get} from '../../api.js';
 import {h, replace} from '../../dom.js';
-import {count, percent} from '../../format.js';
+import {capital, count, percent} from '../../format.js';
+import {isExplained, sampleWord} from '../../parts/data_kind.js';
 import {failure} from '../../parts/failure.js';
 import {picture} from '../../parts/picture.js';
-import {openPicture} from '../../parts/picture_dialog.js';
+import {openSample} from '../../parts/picture_dialog.js';
 
 const PAGE = 24;
 
@@ -18,14 +19,14 @@ function sequenceTile(row) {
   return h('span', {class: 'thumbnail', 'data-test': 'thumbnail', 'data-sample': row.sample}, h('span', {}, `Sequence ${row.sample}`), h('span', {class: 'small'}, percent(row.probability)));
 }
 
-function thumbnail(trial, rows, i, kept, signal) {
+function thumbnail({trial, kind}, rows, i, kept, signal) {
   const row = rows[i];
   if (!row.image) {
     return sequenceTile(row);
   }
   const map = kept.get(row.sample);
   const words = `Item ${row.sample}, ${row.true} taken for ${row.predicted}, ${percent(row.probability)} sure`;
-  return h('button', {class: 'thumbnail', 'data-test': 'thumbnail', 'data-sample': row.sample, 'aria-label': `${words}: show why`, on: {click: () => openPicture(trial, rows, i, signal)}},
+  return h('button', {class: 'thumbnail', 'data-test': 'thumbnail', 'data-sample': row.sample, 'aria-label': `${words}: show ${isExplained(kind) ? 'why' : 'it large'}`, on: {click: () => openSample({trial, kind}, rows, i, signal)}},
     h('span', {class: 'pair'}, picture(row.image, {alt: '', signal}),
       map ? picture(`/v1/trials/${trial.id}/explanations/${map.n}`, {alt: 'its Grad-CAM map', signal}) : null),
     h('span', {class: 'small'}, percent(row.probability)));
@@ -37,14 +38,20 @@ function heading(model, [t, p], part) {
   return h('h2', {'data-test': 'cell-title', tabindex: -1}, names, h('span', {class: 'muted'}, ` · ${count(k)} of the ${part} part`));
 }
 
+function noteOf({kind}, rows, wasCounted) {
+  const click = isExplained(kind) ? ' A click shows why: maps of the predicted and of the true class.' : ' A click shows it large.';
+  return rows.length > 0 ? `Below each, how sure the network was.${rows[0].image ? click : ''}`
+    : wasCounted ? `Of the ${sampleWord(kind)}s that trained only the mistakes are kept one by one.` : 'There is none.';
+}
+
 /**
- * The pictures of one cell, page by page; each opens with its maps.
- * @param {Object} trial
+ * The samples of one cell, page by page; each opens in a dialog.
+ * @param {{trial: Object, kind: string}} of kind: that of its job
  * @param {Object} model of the matrix
  * @param {[number, number]} chosen true and predicted class
  * @param {AbortSignal} signal
  */
-export function cellPictures(trial, model, chosen, signal) {
+export function cellSamples(of, model, chosen, signal) {
   const part = model.part;
   const [t, p] = chosen;
   const rows = [];
@@ -52,20 +59,18 @@ export function cellPictures(trial, model, chosen, signal) {
   const more = h('button', {hidden: true, 'data-test': 'more', on: {click: () => fetchPage()}}, 'More');
   const note = h('p', {class: 'muted small'});
   let cursor = null;
-  const kept = keptMaps(trial.id, signal);
+  const kept = keptMaps(of.trial.id, signal);
   async function fetchPage() {
     const name = (k) => encodeURIComponent(model.classes[k]);
-    const path = `/v1/trials/${trial.id}/predictions?part=${part}&true=${name(t)}&predicted=${name(p)}&limit=${PAGE}`;
+    const path = `/v1/trials/${of.trial.id}/predictions?part=${part}&true=${name(t)}&predicted=${name(p)}&limit=${PAGE}`;
     const [page, maps] = await Promise.all([get(cursor ? `${path}&cursor=${encodeURIComponent(cursor)}` : path, {signal}), kept]);
     const from = rows.length;
     rows.push(...page.items);
-    grid.append(...page.items.map((_, i) => thumbnail(trial, rows, from + i, maps, signal)));
+    grid.append(...page.items.map((_, i) => thumbnail(of, rows, from + i, maps, signal)));
     cursor = page.next_cursor;
     more.hidden = !cursor;
-    const clicked = rows[0]?.image ? ' A click shows why: maps of the predicted and of the true class.' : '';
-    note.textContent = rows.length > 0 ? `Below each, how sure the network was.${clicked}`
-      : model.at(t, p) > 0 && part === 'train' ? 'Of the samples that trained only the mistakes are kept one by one.' : 'There is none.';
+    note.textContent = noteOf(of, rows, model.at(t, p) > 0 && part === 'train');
   }
   fetchPage().catch((error) => signal.aborted || replace(note, failure(error)));
-  return h('section', {class: 'card', 'data-test': 'cell-pictures', 'aria-label': 'Pictures of the chosen cell'}, heading(model, chosen, part), note, grid, more);
+  return h('section', {class: 'card', 'data-test': 'cell-samples', 'aria-label': capital(`${sampleWord(of.kind)}s of the chosen cell`)}, heading(model, chosen, part), note, grid, more);
 }

@@ -1,7 +1,8 @@
 import {get} from '../../api.js';
 import {bars} from '../../charts/bars.js';
 import {h, replace, set} from '../../dom.js';
-import {percent} from '../../format.js';
+import {percent, plural} from '../../format.js';
+import {isExplained} from '../../parts/data_kind.js';
 import {download} from '../../parts/download.js';
 import {explainItem, rowsOf} from '../../parts/explain.js';
 import {failure} from '../../parts/failure.js';
@@ -23,7 +24,7 @@ function saveButton(row, text, signal) {
 
 function tiles(row, signal) {
   const [height, width, channels] = row.shape;
-  const words = `${channels} channels of ${height} x ${width}`;
+  const words = `${plural(channels, 'channel')} of ${height} x ${width}`;
   const image = picture(row.path, {alt: `Activation of ${row.layer}: ${words}`, signal});
   return h('div', {class: 'stack', 'data-test': 'activation'}, h('div', {class: 'row between'}, h('span', {class: 'small muted'}, `${row.layer}: ${words}, each from its smallest (black) to its largest number`),
     saveButton(row, 'Save numbers', signal)), h('div', {class: 'tiles'}, image));
@@ -123,7 +124,7 @@ async function fill(trial, scope, body) {
 export const tab = {
   name: 'explanations',
   label: 'Explanations',
-  applies: (trial, job) => !['sequence_regression', 'sequence_classification', 'signal_classification'].includes(job.kind),
+  applies: (trial, job) => isExplained(job.kind),
   show(trial, job, scope) {
     const body = h('div', {}, h('p', {class: 'empty'}, 'Loading …'));
     fill(trial, scope, body).catch((error) => scope.signal.aborted || replace(body, failure(error)));

@@ -2,7 +2,7 @@ import {get} from '../../api.js';
 import {bars} from '../../charts/bars.js';
 import {lines} from '../../charts/lines.js';
 import {h, replace} from '../../dom.js';
-import {count, number, percent} from '../../format.js';
+import {count, number, percent, plural} from '../../format.js';
 import {predict} from '../../parts/explain.js';
 import {failure} from '../../parts/failure.js';
 import {field} from '../../parts/field.js';
@@ -66,7 +66,7 @@ function answerView({result}) {
   }
   const {target, steps, values, last} = result;
   const first = steps - values.length + 1;
-  const words = `${target ?? 'target'} over ${count(steps)} steps, ${number(last)} at the last`;
+  const words = `${target ?? 'target'} over ${plural(steps, 'step')}, ${number(last)} at the last`;
   return h('section', {class: 'card', 'data-test': 'answer'},
     h('p', {class: 'answer'}, h('b', {'data-test': 'predicted'}, number(last)), h('span', {class: 'muted'}, ` ${target ?? ''} at step ${steps}`)),
     values.length > 1 ? lines({steps: values.map((_, i) => first + i), series: [{name: 'predicted', values}]}, {xLabel: 'step', yLabel: target ?? 'target', label: words}) : null);

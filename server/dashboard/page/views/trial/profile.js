@@ -1,6 +1,6 @@
 import {get} from '../../api.js';
 import {h, replace} from '../../dom.js';
-import {count, duration, number, percent} from '../../format.js';
+import {count, duration, number, percent, plural} from '../../format.js';
 import {breakable} from '../../parts/breakable.js';
 import {failure} from '../../parts/failure.js';
 
@@ -85,7 +85,7 @@ function content(profile) {
     h('section', {class: 'card'},
       h('h2', {}, `A step takes ${stepTime(profile.seconds_per_step)}`), stepBar(shares),
       h('p', {class: 'muted small', 'data-test': 'profile-steps'},
-        `Mean of ${count(profile.steps)} ${profile.steps === 1 ? 'step' : 'steps'} after warm-up, self time on one level. Beside the steps: ${stepTime(profile.validation_seconds)} of validation, `
+        `Mean of ${plural(profile.steps, 'step')} after warm-up, self time on one level. Beside the steps: ${stepTime(profile.validation_seconds)} of validation, `
         + `${stepTime(profile.checkpoint_seconds)} of checkpoints.`)),
     h('div', {class: 'row'}, buttons), place,
   ];

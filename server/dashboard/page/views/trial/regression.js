@@ -3,7 +3,8 @@ import {histogram} from '../../charts/histogram.js';
 import {lines} from '../../charts/lines.js';
 import {scatter} from '../../charts/scatter.js';
 import {h, replace} from '../../dom.js';
-import {count, metricName, number} from '../../format.js';
+import {count, metricName, number, plural} from '../../format.js';
+import {sampleWord} from '../../parts/data_kind.js';
 import {download} from '../../parts/download.js';
 import {failure} from '../../parts/failure.js';
 import {choice} from '../../parts/field.js';
@@ -23,7 +24,7 @@ function sequenceCard(row) {
   const every = row.targets.map((_, i) => i + 1);
   const steps = row.targets.length === 1 ? [row.length] : every;
   const series = [{name: 'true', values: row.targets}, {name: 'predicted', values: row.predictions}];
-  const words = `${row.name}: ${count(row.length)} steps, RMSE ${number(row.rmse)}, largest error ${number(row.worst.error)} at step ${row.worst.step}`;
+  const words = `${row.name}: ${plural(row.length, 'step')}, RMSE ${number(row.rmse)}, largest error ${number(row.worst.error)} at step ${row.worst.step}`;
   return [h('h2', {}, `Sequence ${row.name}`), h('p', {class: 'muted small', 'data-test': 'sequence-words'}, words),
     lines({steps, series, mark: row.worst.step}, {xLabel: 'step', yLabel: 'target', label: words})];
 }
@@ -48,9 +49,9 @@ function partView(id, evaluation, scope) {
     const label = (i) => `sequence ${points.sample[i]}, step ${points.step[i]}: true ${number(points.target[i])}, predicted ${number(points.predicted[i])}`;
     replace(drawn, h('h2', {}, 'Predicted against true'),
       scatter(points, {label, total: steps, onPick: (i) => pick(points.sample[i])}),
-      h('p', {class: 'muted small'}, `${count(points.target.length)} of ${count(steps)} steps, taken evenly. A click shows the sequence.`));
+      h('p', {class: 'muted small'}, `${count(points.target.length)} of ${plural(steps, 'step')}, taken evenly. A click shows the sequence.`));
     replace(spread, h('h2', {}, 'Errors'), histogram(errors, {xLabel: 'predicted − true', yLabel: 'steps'}),
-      errors.not_finite ? h('p', {class: 'warning'}, `${count(errors.not_finite)} steps without a finite error.`) : null);
+      errors.not_finite ? h('p', {class: 'warning'}, `${plural(errors.not_finite, 'step')} without a finite error.`) : null);
   }).catch((error) => say(error, drawn));
   const asked = scope.query.get('sequence');
   table.first.then((row) => (asked ?? row) && choose(asked ?? row.sample)).catch((error) => say(error, sequence));
@@ -78,7 +79,7 @@ export const tab = {
         click: () => download(`/v1/trials/${trial.id}/predictions.csv?part=${parts.value}`, `predictions-${parts.value}.csv`, {signal: scope.signal}),
       }}, 'Save as CSV');
       const show = (part) => replace(content, partView(trial.id, found.find((one) => one.part === part) ?? found[0], scope));
-      const parts = choice(found.map(({part, sample_count: n}) => [part, `${part}, ${count(n)} sequences`]), {
+      const parts = choice(found.map(({part, sample_count: n}) => [part, `${part}, ${plural(n, sampleWord(job.kind))}`]), {
         'aria-label': 'Part', 'data-test': 'part', value: scope.query.get('part') ?? found[0].part,
         on: {change: () => { scope.setQuery({part: parts.value, sequence: null}); show(parts.value); }},
       });
