@@ -50,22 +50,43 @@ enum nn_status nn_training_class_weights_check(const json_t *class_weights, size
     return items_check(class_weights, err);
 }
 
-static void balance(const struct nn_training_labels *labels, const struct nn_split_side *train,
-                    size_t *counts, size_t classes, nn_real *out)
+static void count(const struct nn_training_labels *labels, const struct nn_split_side *train,
+                  size_t *counts)
 {
-    size_t occurring = 0;
     for (size_t i = 0; i < train->count; i++) {
         uint32_t item = train->items[i];
         counts[labels->prepared ? nn_prepared_label(labels->prepared, item)
                                 : nn_sequences_label(labels->sequences, item)]++;
     }
+}
+
+static void balance(size_t trained, const size_t *counts, size_t classes, nn_real *out)
+{
+    size_t occurring = 0;
     for (size_t c = 0; c < classes; c++) {
         occurring += counts[c] > 0;
     }
     for (size_t c = 0; c < classes; c++) {
         double share = (double)counts[c] * (double)occurring;
-        out[c] = counts[c] > 0 ? (nn_real)((double)train->count / share) : 1;
+        out[c] = counts[c] > 0 ? (nn_real)((double)trained / share) : 1;
     }
+}
+
+/* Whether a class that trains has a weight over 0. */
+static bool fill(const json_t *given, size_t trained, const size_t *counts, size_t classes,
+                 nn_real *out)
+{
+    bool learns = false;
+    if (is_balanced(given)) {
+        balance(trained, counts, classes, out);
+    }
+    for (size_t c = 0; c < classes; c++) {
+        if (json_is_array(given)) {
+            out[c] = (nn_real)json_number_value(json_array_get(given, c));
+        }
+        learns = learns || (counts[c] > 0 && out[c] > 0);
+    }
+    return learns;
 }
 
 enum nn_status nn_training_class_weights(const struct nn_training_options *options,
@@ -87,13 +108,14 @@ enum nn_status nn_training_class_weights(const struct nn_training_options *optio
         free(counts);
         return nn_fail(err, NN_ERR_MEMORY, "no memory for the weights of classes");
     }
-    if (is_balanced(given)) {
-        balance(labels, train, counts, classes, weights);
-    }
-    for (size_t c = 0; json_is_array(given) && c < classes; c++) {
-        weights[c] = (nn_real)json_number_value(json_array_get(given, c));
-    }
+    count(labels, train, counts);
+    bool learns = fill(given, train->count, counts, classes, weights);
     free(counts);
+    if (!learns) {
+        free(weights);
+        return nn_fail_at(err, NN_ERR_INVALID, "/class_weights",
+                          "no class that trains has a weight over 0");
+    }
     *out = weights;
     return NN_OK;
 }

@@ -83,7 +83,7 @@ struct nn_training_labels {
 
 /* The weights of the classes, to be freed with free(); NULL where the options name none. Balanced:
  * n / (k n_c) for a class with n_c of the n samples that train, k such classes; 1 for the others.
- */
+ * ERR_INVALID too where no class that trains has a weight over 0. */
 NN_MUST_CHECK enum nn_status nn_training_class_weights(const struct nn_training_options *options,
                                                        const struct nn_training_labels *labels,
                                                        const struct nn_split_side *train,

@@ -16,7 +16,6 @@ enum { JOBS_DEFAULT_AXES = 3 };
 struct jobs_kind {
     const char *name; /* first member: jx_nearest walks the table */
     const char *doc;
-    bool is_built; /* false: known, answered 422 not_supported */
     /* JSON object of values that stand where the job has none ("" for none); a network of the job
      * replaces that of the kind whole. */
     const char *defaults;

@@ -43,9 +43,6 @@ static enum sv_status find_kind(struct making *m, struct sv_error *err)
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/kind", "there is no such kind of job%s%s%s",
                           near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
-    if (!m->kind->is_built) {
-        return sv_fail_at(err, SV_ERR_NOT_SUPPORTED, "/kind", "%s is not built yet", m->kind->name);
-    }
     return SV_OK;
 }
 

@@ -403,6 +403,7 @@ ROWS = [
     ("POST", "/v1/networks/analyze", {"network": {}, "dataset": UNKNOWN_ID, "sequence": {"features": 2}}, {}, 422,
      "invalid_field", "/dataset"),
     ("POST", "/v1/networks/analyze", {"network": {}, "dataset": UNKNOWN_ID}, {}, 422, "invalid_field", "/dataset"),
+    ("GET", "/v1/layers?kind=relu", None, {}, 400, "invalid_parameter", "?kind"),
     ("POST", "/v1/networks/analyze", {"network": {}, "batch_size": 0}, {}, 422, "invalid_field", "/batch_size"),
 ]
 

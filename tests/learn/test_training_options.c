@@ -257,6 +257,28 @@ static void class_weights_are_balanced_or_given(void **state)
     synthetic_close(&set);
 }
 
+/* Weights for classes alone that do not train would learn nothing, without a word. */
+static void a_class_that_trains_has_weight(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    nn_real *weights = NULL;
+    struct nn_error err = {0};
+    open_set(&set);
+    struct nn_split_side only = set.side[NN_PART_TRAIN];
+    const struct nn_training_labels labels = {.prepared = set.prepared};
+    json_t *json = json_pack("[i, i, i, i]", 1, 1, 1, 1);
+    only.count = 1;
+    (void)json_array_set_new(json, nn_prepared_label(set.prepared, only.items[0]), json_integer(0));
+    const struct nn_training_options options = {.class_weights = json};
+    assert_int_equal(nn_training_class_weights(&options, &labels, &only, &weights, &err),
+                     NN_ERR_INVALID);
+    assert_string_equal(err.pointer, "/class_weights");
+    assert_null(weights);
+    json_decref(json);
+    synthetic_close(&set);
+}
+
 struct refused_row {
     const char *text, *pointer;
 };
@@ -288,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_stopped_run_goes_on_to_the_same_bits),
         cmocka_unit_test(a_killed_run_goes_on_to_the_same_bits),
         cmocka_unit_test(class_weights_are_balanced_or_given),
+        cmocka_unit_test(a_class_that_trains_has_weight),
         cmocka_unit_test(bad_class_weights_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,6 @@ static enum sv_status check(const struct jobs_dataset *dataset, struct sv_error 
 const struct jobs_kind jobs_kind_sequence_classification = {
     .name = "sequence_classification",
     .doc = "trains networks to tell classes of sequences apart",
-    .is_built = true,
     .samples = JOBS_CLASSED_SEQUENCES,
     .defaults = "{\"network\": {\"name\": \"lstm_classification\"},"
                 " \"training\": {\"solver\": \"adam\", \"learning_rate\": 0.005, \"epochs\": 60,"

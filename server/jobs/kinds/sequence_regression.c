@@ -22,7 +22,6 @@ static enum sv_status check(const struct jobs_dataset *dataset, struct sv_error 
 const struct jobs_kind jobs_kind_sequence_regression = {
     .name = "sequence_regression",
     .doc = "trains networks to predict a number at each step of sequences",
-    .is_built = true,
     .samples = JOBS_SEQUENCES,
     .defaults = "{\"network\": {\"name\": \"lstm_regression\"},"
                 " \"training\": {\"solver\": \"adam\", \"learning_rate\": 0.01, \"epochs\": 60,"

@@ -20,7 +20,6 @@ static enum sv_status check(const struct jobs_dataset *dataset, struct sv_error 
 const struct jobs_kind jobs_kind_signal_classification = {
     .name = "signal_classification",
     .doc = "trains networks to tell classes of windows of signals apart, under noise",
-    .is_built = true,
     .samples = JOBS_SIGNALS,
     .defaults = "{\"network\": {\"name\": \"drsn_cw_1d\"},"
                 " \"training\": {\"solver\": \"sgdm\", \"learning_rate\": 0.1, \"momentum\": 0.9,"

@@ -18,7 +18,6 @@ static enum sv_status check(const struct jobs_dataset *dataset, struct sv_error 
 const struct jobs_kind jobs_kind_solver_comparison = {
     .name = "solver_comparison",
     .doc = "trains one network under several solvers and compares them",
-    .is_built = true,
     .defaults = "{\"network\": {\"name\": \"simple_cnn\"}}",
     .sweep = {{"training.solver", "training.solver", "[\"sgdm\", \"rmsprop\", \"adam\"]", false}},
     .metrics = "[\"accuracy\", \"balanced_accuracy\", \"loss\"]",

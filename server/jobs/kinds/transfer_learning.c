@@ -18,7 +18,6 @@ static enum sv_status check(const struct jobs_dataset *dataset, struct sv_error 
 const struct jobs_kind jobs_kind_transfer_learning = {
     .name = "transfer_learning",
     .doc = "trains pretrained networks with new heads on pictures of other classes",
-    .is_built = true,
     .starts_from_weights = true,
     .defaults = "{\"network\": {\"name\": \"squeezenet1_1\"}, \"freeze\": \"none\","
                 " \"training\": {\"solver\": \"sgdm\", \"learning_rate\": 0.001, \"momentum\": 0.9,"
