@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { NAME_MAX_LENGTH = 48 };
+enum { NAME_MAX_LENGTH = 48, RANKS = 2 * (NAME_MAX_LENGTH + 1) };
 
 const struct jx_field *jx_field_find(const struct jx_field *fields, const char *name)
 {
@@ -85,7 +85,9 @@ static size_t distance(const char *a, const char *b)
     return rows[strlen(a) % 3][n];
 }
 
-/* How far apart two names are: 0 the same but for case and dashes; SIZE_MAX nothing in common. */
+/* How far apart two names are: 0 the same but for case and dashes; SIZE_MAX nothing in common. A
+ * name that is part of another is two edits away; of several such, the one that begins so is
+ * nearest, then the shorter one. */
 static size_t score(const char *wanted, const char *row_name)
 {
     char row[NAME_MAX_LENGTH + 1];
@@ -94,12 +96,13 @@ static size_t score(const char *wanted, const char *row_name)
     }
     size_t longer = strlen(wanted) > strlen(row) ? strlen(wanted) : strlen(row);
     size_t edits = distance(wanted, row);
-    bool part = least(strlen(wanted), strlen(row)) >= 4 &&
-                (strstr(wanted, row) != NULL || strstr(row, wanted) != NULL);
+    size_t shorter = least(strlen(wanted), strlen(row));
+    bool part = shorter >= 4 && (strstr(wanted, row) != NULL || strstr(row, wanted) != NULL);
     if (part) {
-        return least(edits, 2);
+        bool begins = strncmp(wanted, row, shorter) == 0;
+        return least(edits, 2) * RANKS + (begins ? 0 : RANKS / 2) + longer - shorter;
     }
-    return edits <= (longer < 3 ? 1 : longer / 3) ? edits : SIZE_MAX;
+    return edits <= (longer < 3 ? 1 : longer / 3) ? edits * RANKS : SIZE_MAX;
 }
 
 const char *jx_nearest(const char *name, const void *rows, size_t stride)

@@ -2,6 +2,7 @@
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 import requests
@@ -106,6 +107,34 @@ def closed():
 
         wait_until(lambda: requests.get(daemon.url + "/v1/jobs", timeout=10).status_code == 401, "a closed door")
         yield daemon
+
+
+def test_a_late_refusal_of_the_last_token_asks_for_nothing(page, chrome, closed):
+    """A slow answer to the wrong token may come when the right one is entered."""
+    there = Page(chrome, closed)
+    there.go("#/")
+    there.shown(of("signin-box"), "Access token")
+    there.script("""const own = window.fetch;
+        window.late = 0;
+        window.fetch = async (address, options) => {
+          const answer = await own(address, options);
+          if (answer.status === 401 && String(address).includes('/v1/jobs')) {
+            await new Promise((done) => setTimeout(done, 3000));
+            window.late += 1;
+          }
+          return answer;
+        };""")
+    there.fill(of("token"), "not-the-token")
+    there.click(of("signin"))
+    there.shown(of("signin-box"), "refused")
+    there.fill(of("token"), closed.token)
+    there.click(of("signin"))
+    there.gone(of("signin-box"))
+    there.until(lambda: there.script("return window.late") > 0, "the late refusal")
+    there.shown("main h1")
+    time.sleep(1)
+    assert there.texts(of("signin-box")) == [], "a token was asked for again"
+    there.complaints()
 
 
 def test_a_token_opens_the_page(page, chrome, closed):

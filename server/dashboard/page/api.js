@@ -71,6 +71,7 @@ async function ask(method, path, {headers = {}, body, signal} = {}) {
 /** Asks until there is an answer that waiting would not change. */
 async function askPatiently(method, path, options, waitsForServer) {
   for (let failures = 0; ; failures++) {
+    const used = token();
     try {
       const answer = await ask(method, path, options);
       back();
@@ -80,7 +81,9 @@ async function askPatiently(method, path, options, waitsForServer) {
         back();
       }
       if (error.status === 401) {
-        await signIn(error.detail, options.signal);
+        if (token() === used) { // else another one was entered while this was on its way
+          await signIn(error.detail, options.signal);
+        }
       } else if (waitsForServer && AWAY.has(error.status)) {
         away(error.detail);
         await pause(Math.min(500 * 2 ** failures, 8000), options.signal);

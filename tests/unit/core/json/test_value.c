@@ -189,9 +189,14 @@ static void dumping_is_bounded(void **state)
 static void the_nearest_name_is_worth_naming(void **state)
 {
     (void)state;
-    static const struct jx_choice ROWS[] = {
-        {"learning_rate", 0, NULL}, {"momentum", 1, NULL}, {"kernel", 2, NULL},
-        {"epochs", 3, NULL},        {"l2", 4, NULL},       JX_END};
+    static const struct jx_choice ROWS[] = {{"learning_rate", 0, NULL},
+                                            {"momentum", 1, NULL},
+                                            {"kernel", 2, NULL},
+                                            {"epochs", 3, NULL},
+                                            {"l2", 4, NULL},
+                                            {"temporal_convolution", 5, NULL},
+                                            {"convolution", 6, NULL},
+                                            JX_END};
     static const struct {
         const char *name;
         const char *nearest;
@@ -204,6 +209,8 @@ static void the_nearest_name_is_worth_naming(void **state)
         {"epohcs", "epochs"},
         {"epoch", "epochs"},
         {"L2", "l2"},
+        {"conv", "convolution"},
+        {"temporal", "temporal_convolution"},
         {"colour", NULL},
         {"", NULL},
         {"!!!", NULL},
