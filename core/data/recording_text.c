@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A row of numbers a sample. Cells end at a comma, semicolon, tab or blank; a comma is never a
- * decimal point. Lines before the first row of numbers are a header, empty lines nothing.
+ * decimal point, and a line with semicolons and commas is refused, since there it would be. Lines
+ * before the first row of numbers are a header, empty lines nothing; a nan is a number, if none
+ * that can be taken, and no header.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +88,7 @@ static enum nn_status take_line(struct text *t, const char *at, const char *end,
     if (status != NN_OK) {
         return status;
     }
-    if (reason && t->channels == 0) { /* still the header */
+    if (reason && t->channels == 0 && strcmp(reason, "not_finite") != 0) { /* still the header */
         t->n = before;
         return NN_OK;
     }
@@ -96,6 +98,12 @@ static enum nn_status take_line(struct text *t, const char *at, const char *end,
     }
     if (cells == 0) {
         return NN_OK;
+    }
+    size_t n = (size_t)(end - at);
+    if (memchr(at, ';', n) && memchr(at, ',', n)) {
+        return nn_recording_refuse(out_reason, err, "not_a_number",
+                                   "line %zu has semicolons and commas: give decimals a point",
+                                   t->line);
     }
     if (t->channels != 0 && cells != t->channels) {
         return nn_recording_refuse(out_reason, err, "uneven_rows",

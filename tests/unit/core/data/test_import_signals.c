@@ -289,6 +289,8 @@ static void what_cannot_be_taken_is_refused_by_name(void **state)
     static const float infinite[20] = {[7] = INFINITY};
     static const char uneven[] = "1 2\n3 4\n5\n";
     static const char word[] = "1\n2\nthree\n";
+    static const char commas[] = "1,5;2,5\n1,6;2,6\n";
+    static const char first[] = "nan\n1\n2\n";
     set_options(t, "{\"signal\": {\"window\": 16, \"parts\": {\"by\": \"folders\"}}}");
     struct test_bytes cut = wav(1, 40, 16);
     cut.size -= 10;
@@ -304,16 +306,19 @@ static void what_cannot_be_taken_is_refused_by_name(void **state)
         {"a/coded.wav", coded, 0, 0},
         {"a/uneven.txt", bytes_of(uneven, sizeof uneven - 1), 0, 0},
         {"a/word.csv", bytes_of(word, sizeof word - 1), 0, 0},
+        {"a/commas.csv", bytes_of(commas, sizeof commas - 1), 0, 0},
+        {"a/first.csv", bytes_of(first, sizeof first - 1), 0, 0},
         {"a/picture.png", bytes_of("png", 3), 0, 0},
         {"a/empty.csv", bytes_of("", 0), 0, 0},
         {"a/no.npy", bytes_of("\x93NUMPY\1\0\xff\xff", 10), 0, 0},
     };
     static const char *const reasons[][2] = {
-        {"a/short.f32", "too_short"},   {"a/odd.f32", "damaged"},
-        {"a/inf.f32", "not_finite"},    {"a/cut.wav", "damaged"},
-        {"a/coded.wav", "unsupported"}, {"a/uneven.txt", "uneven_rows"},
-        {"a/word.csv", "not_a_number"}, {"a/picture.png", "unsupported"},
-        {"a/empty.csv", "damaged"},     {"a/no.npy", "damaged"},
+        {"a/short.f32", "too_short"},     {"a/odd.f32", "damaged"},
+        {"a/inf.f32", "not_finite"},      {"a/cut.wav", "damaged"},
+        {"a/coded.wav", "unsupported"},   {"a/uneven.txt", "uneven_rows"},
+        {"a/word.csv", "not_a_number"},   {"a/picture.png", "unsupported"},
+        {"a/empty.csv", "damaged"},       {"a/no.npy", "damaged"},
+        {"a/commas.csv", "not_a_number"}, {"a/first.csv", "not_finite"},
     };
     import_well(t, entries, COUNT(entries));
     for (size_t i = 0; i < COUNT(reasons); i++) {
