@@ -308,6 +308,19 @@ def test_from_the_list_to_a_trial_by_keyboard_alone(page, finished):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
+def test_every_menu_opens_in_sight(page, finished, width):
+    page.window(width)
+    open_job(page, finished[0])
+    for n in range(page.count(".menu > summary")):
+        page.click(".menu > summary", n)
+        left, right, most = page.until(lambda: page.script("""const box = document.querySelector('.menu[open] > .sheet')
+            ?.getBoundingClientRect(); return box && box.width && [box.left, box.right, document.documentElement.clientWidth]"""),
+                                       "the sheet of the menu")
+        assert 0 <= left and right <= most, (n, left, right, most)
+        page.click(".menu > summary", n)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
 def test_choosing_two_trials_leads_to_their_comparison(page, finished, width):
     page.window(width)
     open_job(page, finished[0])
