@@ -2,6 +2,7 @@
 import random
 
 import pytest
+from assay import replacing
 from conftest import spec, wait_until
 
 
@@ -15,6 +16,7 @@ def long_trial(daemon, dataset):
     job = daemon.submit(spec(dataset, training={"epochs": 1, "solver": "sgdm"}))
     [trial] = daemon.wait_job(job["id"])
 
+    @replacing
     def fill(values, metric="training_loss"):
         with daemon.database() as connection, connection.cursor() as cursor:
             cursor.execute("delete from metric_chunk where trial_id = %s and metric = %s", (trial["id"], metric))

@@ -1,5 +1,6 @@
 """A real daemon for tests: starts assayd with its own data directory and port, talks to it over
 HTTP, finds and kills its processes. Used by tests/api, tests/chaos and tests/accept."""
+import functools
 import json
 import os
 import pathlib
@@ -37,6 +38,22 @@ def processes():
             if stat[0] != "Z":
                 found[int(entry)] = (int(stat[1]), [a.decode(errors="replace") for a in args if a])
     return found
+
+
+def replacing(put):
+    """A function that puts a curve in the place of another: done anew when the service packed the chunks of an ended trial at
+    that moment."""
+    import psycopg2  # not everybody who starts a daemon has it
+
+    @functools.wraps(put)
+    def put_anew(*args, **kwargs):
+        for _ in range(5):
+            try:
+                return put(*args, **kwargs)
+            except psycopg2.errors.UniqueViolation:
+                continue
+        raise AssertionError("the curve was not replaced")
+    return put_anew
 
 
 class Daemon:

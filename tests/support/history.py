@@ -3,6 +3,7 @@ into the daemon's database as if they had been trained.
 
 The service itself makes the job's rows; what trials leave behind is copied from one that was really
 trained, with a headline figure of its own for each, so that everything stands in the forms that it writes."""
+from support.assay import replacing
 from support.outcome import own_cluster
 
 # 2 x 100 x 25 settings: 5,000 trials of one seed each.
@@ -101,6 +102,7 @@ def fill_job(daemon, dataset, sample, name="history"):
     return daemon.get(f"/v1/jobs/{job['id']}")
 
 
+@replacing
 def fill_curves(daemon, job_id, trial_ids, points=100_000):
     """Gives each of the trials a training loss of so many points in the place of its own."""
     with own_cluster(daemon) as db, db.cursor() as cursor:
@@ -116,6 +118,7 @@ def append_points(daemon, job_id, trial_ids, first, count):
         _reach(cursor, job_id, trial_ids, first + count - 1)
 
 
+@replacing
 def replace_values(daemon, job_id, trial_id, metric, values):
     """Makes the values (strings such as "NaN" too) the whole curve of a metric, steps from 1."""
     with own_cluster(daemon) as db, db.cursor() as cursor:
