@@ -59,16 +59,6 @@ static void assert_near(double a, double b, double relative)
     }
 }
 
-static void run_well(struct run_record *record, const struct synthetic_set *set,
-                     const struct run_plan *plan)
-{
-    run_do(record, set, plan);
-    if (record->status != NN_OK) {
-        fail_msg("%s", record->err.text);
-    }
-    assert_int_equal(record->result->task, NN_TASK_REGRESSION);
-}
-
 /* The target remembers its past: a network that does not could not come below 15. */
 static void what_has_memory_is_learned(void **state)
 {
@@ -254,30 +244,6 @@ static void same_setup_gives_same_bits(void **state)
     synthetic_close(&set);
 }
 
-/* Leaves after `step` without a word, then resumes: points and results are those of the whole. */
-static void leave_and_resume(const struct synthetic_set *set, struct run_plan plan, uint64_t step,
-                             const struct run_record *whole)
-{
-    struct run_record broken;
-    struct run_record rest;
-    plan.order_step = step;
-    plan.order = NN_CANCEL;
-    run_do(&broken, set, &plan);
-    assert_int_equal(broken.status, NN_ERR_CANCELLED);
-    plan.order_step = 0;
-    plan.resume = true;
-    run_well(&rest, set, &plan);
-    assert_int_equal(rest.start.step, step);
-    run_points_join(&broken, &rest);
-    struct run_point *points = rest.points;
-    rest.points = broken.points;
-    rest.n_points = broken.n_points;
-    broken.points = points;
-    run_assert_equal(whole, &rest);
-    run_record_deinit(&broken);
-    run_record_deinit(&rest);
-}
-
 static void a_resumed_run_on_windows_equals_the_whole(void **state)
 {
     (void)state;
@@ -291,7 +257,7 @@ static void a_resumed_run_on_windows_equals_the_whole(void **state)
     assert_true(whole.result->step > 6);
     for (uint64_t step = 1; step < whole.result->step; step++) {
         plan.threads = 1 + step % 2;
-        leave_and_resume(&set, plan, step, &whole);
+        run_leave_and_resume(&set, plan, step, &whole);
     }
     run_record_deinit(&whole);
     synthetic_close(&set);
@@ -309,7 +275,7 @@ static void resumed_run_equals_whole(void **state)
         run_well(&whole, &set, &plan);
         for (uint64_t step = 1; step < STEPS; step++) {
             plan.threads = 1 + step % 2;
-            leave_and_resume(&set, plan, step, &whole);
+            run_leave_and_resume(&set, plan, step, &whole);
         }
         run_record_deinit(&whole);
     }

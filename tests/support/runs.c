@@ -434,3 +434,37 @@ void run_assert_survives_kills(const struct synthetic_set *set, struct run_plan 
     run_record_deinit(&rest);
     run_record_deinit(&whole);
 }
+
+void run_well(struct run_record *record, const struct synthetic_set *set,
+              const struct run_plan *plan)
+{
+    run_do(record, set, plan);
+    if (record->status != NN_OK) {
+        fail_msg("%s", record->err.text);
+    }
+    bool classes = !set->sequences || nn_sequences_info(set->sequences)->class_count > 0;
+    assert_int_equal(record->result->task, classes ? NN_TASK_CLASSIFICATION : NN_TASK_REGRESSION);
+}
+
+void run_leave_and_resume(const struct synthetic_set *set, struct run_plan plan, uint64_t step,
+                          const struct run_record *whole)
+{
+    struct run_record broken;
+    struct run_record rest;
+    plan.order_step = step;
+    plan.order = NN_CANCEL;
+    run_do(&broken, set, &plan);
+    assert_int_equal(broken.status, NN_ERR_CANCELLED);
+    plan.order_step = 0;
+    plan.resume = true;
+    run_well(&rest, set, &plan);
+    assert_int_equal(rest.start.step, step);
+    run_points_join(&broken, &rest);
+    struct run_point *points = rest.points;
+    rest.points = broken.points;
+    rest.n_points = broken.n_points;
+    broken.points = points;
+    run_assert_equal(whole, &rest);
+    run_record_deinit(&broken);
+    run_record_deinit(&rest);
+}

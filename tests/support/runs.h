@@ -92,4 +92,12 @@ void run_assert_survives_kills(const struct synthetic_set *set, struct run_plan 
 /* Bytes of a file; the caller frees them. */
 unsigned char *run_file(const char *path, size_t *out_size);
 
+/* run_do() that must end well, with the task of the set; fails the test with the error's text. */
+void run_well(struct run_record *record, const struct synthetic_set *set,
+              const struct run_plan *plan);
+
+/* Leaves after `step` without a word, then resumes: points and results are those of the whole. */
+void run_leave_and_resume(const struct synthetic_set *set, struct run_plan plan, uint64_t step,
+                          const struct run_record *whole);
+
 #endif

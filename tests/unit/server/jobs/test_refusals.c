@@ -9,20 +9,12 @@
 #include "tests/support/jobs.h"
 #include "tests/support/network.h"
 
-static struct jobs_dataset fashion = {.id = TEST_DATASET,
-                                      .height = 28,
-                                      .width = 28,
-                                      .channels = 1,
-                                      .classes = 10,
-                                      .train = 60000,
-                                      .test = 10000};
+static struct jobs_dataset fashion = TEST_FASHION;
 
 static const struct jobs_context context = {.find_dataset = test_find_dataset,
                                             .ctx = &fashion,
                                             .max_trials = 100,
                                             .trial_memory_bytes = (uint64_t)2 << 30};
-
-#define MINIMAL "'kind': 'solver_comparison', 'dataset': '" TEST_DATASET "'"
 
 struct refusal {
     const char *job, *pointer;
@@ -40,144 +32,155 @@ static const struct refusal REFUSALS[] = {
     {"{'kind': 'solver_comparison', 'dataset': 'x'}", "/dataset", SV_ERR_INVALID_FIELD},
     {"{'kind': 'solver_comparison', 'dataset': '0192a1b2c3d47e5f8a9b0c1d2e3f4a5c'}", "/dataset",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'sead': 1}", "/sead", SV_ERR_UNKNOWN_FIELD},
-    {"{" MINIMAL ", 'explain': {'samples': 0}}", "/explain/samples", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'explain': {'samples': [3, 5, 3]}}", "/explain/samples/2",
+    {"{" TEST_MINIMAL ", 'sead': 1}", "/sead", SV_ERR_UNKNOWN_FIELD},
+    {"{" TEST_MINIMAL ", 'explain': {'samples': 0}}", "/explain/samples", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'explain': {'samples': [3, 5, 3]}}", "/explain/samples/2",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'explain': {'samples': [3, 99999999]}}", "/explain/samples/1",
+    {"{" TEST_MINIMAL ", 'explain': {'samples': [3, 99999999]}}", "/explain/samples/1",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'explain': {'part': 'train'}}", "/explain/part", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'explain': {'methods': ['grad']}}", "/explain/methods/0", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'explain': {'methods': ['activations']}}", "/explain/layers",
+    {"{" TEST_MINIMAL ", 'explain': {'part': 'train'}}", "/explain/part", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'explain': {'methods': ['grad']}}", "/explain/methods/0",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'explain': {'methods': ['grad_cam'], 'layers': ['relu1']}}", "/explain/layers",
+    {"{" TEST_MINIMAL ", 'explain': {'methods': ['activations']}}", "/explain/layers",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'explain': {'layers': ['nowhere']}}", "/explain/layers/0",
+    {"{" TEST_MINIMAL ", 'explain': {'methods': ['grad_cam'], 'layers': ['relu1']}}",
+     "/explain/layers", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'explain': {'layers': ['nowhere']}}", "/explain/layers/0",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'explain': {'feature_layer': 'fc'}}", "/explain/feature_layer",
+    {"{" TEST_MINIMAL ", 'explain': {'feature_layer': 'fc'}}", "/explain/feature_layer",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'explain': {}, 'network': {'name': 'mlp'}}", "/explain/methods",
+    {"{" TEST_MINIMAL ", 'explain': {}, 'network': {'name': 'mlp'}}", "/explain/methods",
      SV_ERR_NOT_SUPPORTED},
-    {"{" MINIMAL ", 'explain': {'heat': 1}}", "/explain/heat", SV_ERR_UNKNOWN_FIELD},
-    {"{" MINIMAL ", 'reuse': true}", "/reuse", SV_ERR_NOT_SUPPORTED},
-    {"{" MINIMAL ", 'precision': 'bf16'}", "/precision", SV_ERR_NOT_SUPPORTED},
-    {"{" MINIMAL ", 'precision': 'f16'}", "/precision", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'strategy': 'random'}}", "/search/strategy", SV_ERR_NOT_SUPPORTED},
-    {"{" MINIMAL ", 'search': {'strategy': 'bayesian'}}", "/search/strategy", SV_ERR_NOT_SUPPORTED},
-    {"{" MINIMAL ", 'search': {'strategy': 'guess'}}", "/search/strategy", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': []}", "/search", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'evaluation': {'phm08': {}}}", "/evaluation/phm08", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'evaluation.phm08.a_late': [1, 2]}}}",
+    {"{" TEST_MINIMAL ", 'explain': {'heat': 1}}", "/explain/heat", SV_ERR_UNKNOWN_FIELD},
+    {"{" TEST_MINIMAL ", 'reuse': true}", "/reuse", SV_ERR_NOT_SUPPORTED},
+    {"{" TEST_MINIMAL ", 'precision': 'bf16'}", "/precision", SV_ERR_NOT_SUPPORTED},
+    {"{" TEST_MINIMAL ", 'precision': 'f16'}", "/precision", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'search': {'strategy': 'random'}}", "/search/strategy",
+     SV_ERR_NOT_SUPPORTED},
+    {"{" TEST_MINIMAL ", 'search': {'strategy': 'bayesian'}}", "/search/strategy",
+     SV_ERR_NOT_SUPPORTED},
+    {"{" TEST_MINIMAL ", 'search': {'strategy': 'guess'}}", "/search/strategy",
+     SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'search': []}", "/search", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'evaluation': {'phm08': {}}}", "/evaluation/phm08", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'evaluation.phm08.a_late': [1, 2]}}}",
      "/evaluation/phm08", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'training': {'learning_rate': 1e-310}}", "/training/learning_rate",
+    {"{" TEST_MINIMAL ", 'training': {'learning_rate': 1e-310}}", "/training/learning_rate",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'training.learning_rate': [1, 1e-310]}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'training.learning_rate': [1, 1e-310]}}}",
      "/search/parameters/training.learning_rate/1", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'evaluation': {'custom_metrics': {}}}", "/evaluation/custom_metrics",
+    {"{" TEST_MINIMAL ", 'evaluation': {'custom_metrics': {}}}", "/evaluation/custom_metrics",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'evaluation': {'custom_metrics': [{'name': 'm', 'lua': 'return ('}]}}",
+    {"{" TEST_MINIMAL ", 'evaluation': {'custom_metrics': [{'name': 'm', 'lua': 'return ('}]}}",
      "/evaluation/custom_metrics/0/lua", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'evaluation': {'custom_metrics': [{'name': 'loss', 'lua': 'return 1'}]}}",
+    {"{" TEST_MINIMAL ", 'evaluation': {'custom_metrics': [{'name': 'loss', 'lua': 'return 1'}]}}",
      "/evaluation/custom_metrics/0/name", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'evaluation.custom_metrics': [[]]}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'evaluation.custom_metrics': [[]]}}}",
      "/search/parameters/evaluation.custom_metrics", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'evaluation': [{}]}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'evaluation': [{}]}}}",
      "/search/parameters/evaluation", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'evaluation': {'metrics': ['speed']}}", "/evaluation/metrics/0",
+    {"{" TEST_MINIMAL ", 'evaluation': {'metrics': ['speed']}}", "/evaluation/metrics/0",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'operators': 'fast'}", "/operators", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'name': 'a\\nb'}", "/name", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'labels': ['a', 'a']}", "/labels/1", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'labels': ['']}", "/labels/0", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'labels': 'a'}", "/labels", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'seeds': []}", "/seeds", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'seeds': [1, 1]}", "/seeds/1", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'seeds': [-1]}", "/seeds/0", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'seeds': [9007199254740992]}", "/seeds/0", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'training': {'epochs': 0}}", "/training/epochs", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'training': {'epochs': 2.5}}", "/training/epochs", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'training': {'epochs': 'NaN'}}", "/training/epochs", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'training': {'batch_size': 0}}", "/training/batch_size", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'training': {'batchsize': 8}}", "/training/batchsize", SV_ERR_UNKNOWN_FIELD},
-    {"{" MINIMAL ", 'training': {'learning_rate': 0}}", "/training/learning_rate",
+    {"{" TEST_MINIMAL ", 'operators': 'fast'}", "/operators", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'name': 'a\\nb'}", "/name", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'labels': ['a', 'a']}", "/labels/1", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'labels': ['']}", "/labels/0", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'labels': 'a'}", "/labels", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'seeds': []}", "/seeds", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'seeds': [1, 1]}", "/seeds/1", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'seeds': [-1]}", "/seeds/0", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'seeds': [9007199254740992]}", "/seeds/0", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'training': {'epochs': 0}}", "/training/epochs", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'training': {'epochs': 2.5}}", "/training/epochs", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'training': {'epochs': 'NaN'}}", "/training/epochs", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'training': {'batch_size': 0}}", "/training/batch_size",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'training': {'solver': 'adamx'}}", "/training/solver", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'training': null}", "/training", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'split': {'train': 0}}", "/split/train", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'split': {'train': 0.8, 'validation': 0.3}}", "/split/validation",
+    {"{" TEST_MINIMAL ", 'training': {'batchsize': 8}}", "/training/batchsize",
+     SV_ERR_UNKNOWN_FIELD},
+    {"{" TEST_MINIMAL ", 'training': {'learning_rate': 0}}", "/training/learning_rate",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'split': {'train': 1}, 'training': {'patience': 3}}", "/training/patience",
+    {"{" TEST_MINIMAL ", 'training': {'solver': 'adamx'}}", "/training/solver",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'split': {'train': 1}, 'training': {'output_network': "
+    {"{" TEST_MINIMAL ", 'training': null}", "/training", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'split': {'train': 0}}", "/split/train", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'split': {'train': 0.8, 'validation': 0.3}}", "/split/validation",
+     SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'split': {'train': 1}, 'training': {'patience': 3}}", "/training/patience",
+     SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'split': {'train': 1}, 'training': {'output_network': "
      "'best_validation_loss'}}",
      "/training/output_network", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'limits': {'memory_bytes': 1}}", "/limits/memory_bytes", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'limits': {'memory_bytes': 16777216}}", "/training/batch_size",
+    {"{" TEST_MINIMAL ", 'limits': {'memory_bytes': 1}}", "/limits/memory_bytes",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'max_attempts': 0}", "/max_attempts", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'threads': -1}", "/threads", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'network': 'simple_cnn'}", "/network", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'network': {'name': 'simple_cnn', 'filters': 0}}", "/network/filters",
+    {"{" TEST_MINIMAL ", 'limits': {'memory_bytes': 16777216}}", "/training/batch_size",
+     SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'max_attempts': 0}", "/max_attempts", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'threads': -1}", "/threads", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'network': 'simple_cnn'}", "/network", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'network': {'name': 'simple_cnn', 'filters': 0}}", "/network/filters",
      SV_ERR_INVALID_NETWORK},
-    {"{" MINIMAL ", 'network': {'name': 'simple_cnn', 'kernel': 64}}", NULL,
+    {"{" TEST_MINIMAL ", 'network': {'name': 'simple_cnn', 'kernel': 64}}", NULL,
      SV_ERR_INVALID_NETWORK},
-    {"{" MINIMAL ", 'network': {'layers': []}}", NULL, SV_ERR_INVALID_NETWORK},
-    {"{" MINIMAL ", 'explain': {}, 'network': {'name': 'resnet18', 'size': 64}}", NULL,
+    {"{" TEST_MINIMAL ", 'network': {'layers': []}}", NULL, SV_ERR_INVALID_NETWORK},
+    {"{" TEST_MINIMAL ", 'explain': {}, 'network': {'name': 'resnet18', 'size': 64}}", NULL,
      SV_ERR_INVALID_NETWORK},
     /* Sweeps: the pointer names the value at fault. */
-    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': ['sgdm', 'adamx']}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'training.solver': ['sgdm', 'adamx']}}}",
      "/search/parameters/training.solver/1", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'training.epochs': [1, 0]}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'training.epochs': [1, 0]}}}",
      "/search/parameters/training.epochs/1", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'training.speed': [1]}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'training.speed': [1]}}}",
      "/search/parameters/training.speed", SV_ERR_UNKNOWN_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': []}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'training.solver': []}}}",
      "/search/parameters/training.solver", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': 'sgdm'}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'training.solver': 'sgdm'}}}",
      "/search/parameters/training.solver", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'training.solver': ['sgdm', 'sgdm']}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'training.solver': ['sgdm', 'sgdm']}}}",
      "/search/parameters/training.solver/1", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'dataset': ['a']}}}", "/search/parameters/dataset",
-     SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'trainings.solver': ['sgdm']}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'dataset': ['a']}}}",
+     "/search/parameters/dataset", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'trainings.solver': ['sgdm']}}}",
      "/search/parameters/trainings.solver", SV_ERR_UNKNOWN_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'': [1]}}}", "/search/parameters/",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'': [1]}}}", "/search/parameters/",
      SV_ERR_UNKNOWN_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'training..solver': [1]}}}", NULL,
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'training..solver': [1]}}}", NULL,
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'data.rul_threshold': [150]}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'data.rul_threshold': [150]}}}",
      "/search/parameters/data.rul_threshold/0", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'data': {'sort': 'none'}}", "/data/sort", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'augmentation': {'rotation_degrees': [10, -10]}}",
+    {"{" TEST_MINIMAL ", 'data': {'sort': 'none'}}", "/data/sort", SV_ERR_INVALID_FIELD},
+    {"{" TEST_MINIMAL ", 'augmentation': {'rotation_degrees': [10, -10]}}",
      "/augmentation/rotation_degrees", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'augmentation': {'scale': [0, 2]}}", "/augmentation/scale/0",
+    {"{" TEST_MINIMAL ", 'augmentation': {'scale': [0, 2]}}", "/augmentation/scale/0",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'explain': {'methods': ['grad_cam', 'lime']}}", "/explain/methods/1",
+    {"{" TEST_MINIMAL ", 'explain': {'methods': ['grad_cam', 'lime']}}", "/explain/methods/1",
      SV_ERR_NOT_SUPPORTED},
-    {"{" MINIMAL ", 'explain': {'methods': ['occlusion']}}", "/explain/methods/0",
+    {"{" TEST_MINIMAL ", 'explain': {'methods': ['occlusion']}}", "/explain/methods/0",
      SV_ERR_NOT_SUPPORTED},
-    {"{" MINIMAL ", 'parallel': {'workers': 2}}", "/parallel", SV_ERR_NOT_SUPPORTED},
-    {"{" MINIMAL ", 'search': {'strategy': 'bayesian'}}", "/search/strategy", SV_ERR_NOT_SUPPORTED},
-    {"{" MINIMAL ", 'evaluation': {'metrics': ['accuracy', 'rmse']}}", "/evaluation/metrics/1",
+    {"{" TEST_MINIMAL ", 'parallel': {'workers': 2}}", "/parallel", SV_ERR_NOT_SUPPORTED},
+    {"{" TEST_MINIMAL ", 'search': {'strategy': 'bayesian'}}", "/search/strategy",
+     SV_ERR_NOT_SUPPORTED},
+    {"{" TEST_MINIMAL ", 'evaluation': {'metrics': ['accuracy', 'rmse']}}", "/evaluation/metrics/1",
      SV_ERR_INVALID_FIELD},
     {"{'kind': 'sequence_regression', 'dataset': '" TEST_DATASET "'}", "/dataset",
      SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'training': {'epochs': 3}, 'search': {'parameters': {'training.epochs': [1, "
+    {"{" TEST_MINIMAL
+     ", 'training': {'epochs': 3}, 'search': {'parameters': {'training.epochs': [1, "
      "2]}}}",
      "/search/parameters/training.epochs", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'network': {'name': 'simple_cnn', 'filters': 7}, 'search': {'parameters': "
+    {"{" TEST_MINIMAL ", 'network': {'name': 'simple_cnn', 'filters': 7}, 'search': {'parameters': "
      "{'network': [{'name': 'simple_cnn'}]}}}",
      "/search/parameters/network", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'training.epochs': [1], 'training': [{'l2': 0}]}}}",
+    {"{" TEST_MINIMAL
+     ", 'search': {'parameters': {'training.epochs': [1], 'training': [{'l2': 0}]}}}",
      "/search/parameters/training", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'training': [{'l2': 0}, {'epochs': 2}], "
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'training': [{'l2': 0}, {'epochs': 2}], "
      "'training.epochs': [1]}}}",
      "/search/parameters/training.epochs", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'training': [{'epochs': 0}]}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'training': [{'epochs': 0}]}}}",
      "/search/parameters/training/0", SV_ERR_INVALID_FIELD},
-    {"{" MINIMAL ", 'search': {'parameters': {'network.filters': [4, 0]}}}",
+    {"{" TEST_MINIMAL ", 'search': {'parameters': {'network.filters': [4, 0]}}}",
      "/search/parameters/network.filters/1", SV_ERR_INVALID_NETWORK},
-    {"{" MINIMAL ", 'seeds': [1,2,3,4,5,6,7,8,9,10], 'search': {'parameters': "
+    {"{" TEST_MINIMAL ", 'seeds': [1,2,3,4,5,6,7,8,9,10], 'search': {'parameters': "
      "{'training.epochs': [1,2,3,4,5,6,7,8,9,10,11]}}}",
      "/search/parameters", SV_ERR_INVALID_FIELD},
 };
@@ -187,13 +190,13 @@ static void the_part_that_is_explained_is_one_that_there_is(void **state)
 {
     (void)state;
     struct jobs_plan *plan =
-        test_resolve(&context, "{" MINIMAL ", 'split': {'train': 0.5, 'validation': 0.2}, "
+        test_resolve(&context, "{" TEST_MINIMAL ", 'split': {'train': 0.5, 'validation': 0.2}, "
                                "'explain': {}}");
     assert_string_equal(test_text_at(plan->trials[0].resolved, "explain.part"), "test");
     jobs_plan_destroy(plan);
     struct jobs_dataset whole = fashion;
     fashion.test = 0;
-    plan = test_resolve(&context, "{" MINIMAL ", 'explain': {}}");
+    plan = test_resolve(&context, "{" TEST_MINIMAL ", 'explain': {}}");
     assert_string_equal(test_text_at(plan->resolved, "explain.part"), "validation");
     assert_string_equal(test_text_at(plan->trials[0].resolved, "explain.part"), "validation");
     jobs_plan_destroy(plan);
@@ -223,8 +226,9 @@ static void the_nearest_name_is_offered(void **state)
     (void)state;
     struct jobs_plan *plan = NULL;
     struct sv_error err = {0};
-    assert_int_equal(test_try(&context, "{" MINIMAL ", 'training': {'batchsize': 8}}", &plan, &err),
-                     SV_ERR_UNKNOWN_FIELD);
+    assert_int_equal(
+        test_try(&context, "{" TEST_MINIMAL ", 'training': {'batchsize': 8}}", &plan, &err),
+        SV_ERR_UNKNOWN_FIELD);
     assert_non_null(strstr(err.text, "batch_size"));
 }
 
@@ -236,12 +240,12 @@ static void a_set_that_cannot_be_cut_is_said_before(void **state)
         size_t train, test;
         const char *job, *pointer; /* NULL: it is taken, and all trains */
     } rows[] = {
-        {2, 10, "{" MINIMAL "}", NULL},
-        {2, 10, "{" MINIMAL ", 'split': {'train': 0.5}}", "/split/train"},
-        {2, 10, "{" MINIMAL ", 'split': {'validation': 0.5}}", "/split/train"},
-        {2, 0, "{" MINIMAL "}", "/dataset"},
-        {2, 0, "{" MINIMAL ", 'split': {'train': 1}}", NULL},
-        {0, 10, "{" MINIMAL "}", "/dataset"},
+        {2, 10, "{" TEST_MINIMAL "}", NULL},
+        {2, 10, "{" TEST_MINIMAL ", 'split': {'train': 0.5}}", "/split/train"},
+        {2, 10, "{" TEST_MINIMAL ", 'split': {'validation': 0.5}}", "/split/train"},
+        {2, 0, "{" TEST_MINIMAL "}", "/dataset"},
+        {2, 0, "{" TEST_MINIMAL ", 'split': {'train': 1}}", NULL},
+        {0, 10, "{" TEST_MINIMAL "}", "/dataset"},
     };
     const struct jobs_dataset before = fashion;
     fashion.indivisible = true;
@@ -270,7 +274,7 @@ static void a_set_of_one_class_is_no_comparison(void **state)
     struct jobs_plan *plan = NULL;
     struct sv_error err = {0};
     fashion.classes = 1;
-    assert_int_equal(test_try(&context, "{" MINIMAL "}", &plan, &err), SV_ERR_INVALID_FIELD);
+    assert_int_equal(test_try(&context, "{" TEST_MINIMAL "}", &plan, &err), SV_ERR_INVALID_FIELD);
     assert_string_equal(err.pointer, "/dataset");
     fashion.classes = 10;
 }

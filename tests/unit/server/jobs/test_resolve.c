@@ -9,20 +9,12 @@
 #include "tests/support/jobs.h"
 #include "tests/support/network.h"
 
-static struct jobs_dataset fashion = {.id = TEST_DATASET,
-                                      .height = 28,
-                                      .width = 28,
-                                      .channels = 1,
-                                      .classes = 10,
-                                      .train = 60000,
-                                      .test = 10000};
+static struct jobs_dataset fashion = TEST_FASHION;
 
 static const struct jobs_context context = {.find_dataset = test_find_dataset,
                                             .ctx = &fashion,
                                             .max_trials = 100,
                                             .trial_memory_bytes = (uint64_t)2 << 30};
-
-#define MINIMAL "'kind': 'solver_comparison', 'dataset': '" TEST_DATASET "'"
 
 /* ------------------------------------------------------------------------------------ defaults */
 
@@ -33,7 +25,7 @@ static void the_shortest_job_compares_three_solvers(void **state)
         const char *solver;
         double rate;
     } rows[] = {{"sgdm", 0.01}, {"rmsprop", 0.001}, {"adam", 0.001}};
-    struct jobs_plan *plan = test_resolve(&context, "{" MINIMAL "}");
+    struct jobs_plan *plan = test_resolve(&context, "{" TEST_MINIMAL "}");
     assert_int_equal(plan->trial_count, 3);
     assert_string_equal(plan->headline_metric, "validation_accuracy");
     assert_string_equal(plan->experiment, "default");
@@ -62,8 +54,8 @@ static void a_resolved_network_can_be_sent_back(void **state)
 {
     (void)state;
     struct jobs_plan *plan =
-        test_resolve(&context, "{" MINIMAL ", 'training': {'solver': 'adam'}}");
-    json_t *submitted = test_json("{" MINIMAL ", 'training': {'solver': 'adam'}}");
+        test_resolve(&context, "{" TEST_MINIMAL ", 'training': {'solver': 'adam'}}");
+    json_t *submitted = test_json("{" TEST_MINIMAL ", 'training': {'solver': 'adam'}}");
     json_t *network = json_object_get(plan->trials[0].resolved, "network");
     struct jobs_plan *again = NULL;
     json_t *issues = NULL;
@@ -92,7 +84,7 @@ static void steps_are_planned_from_the_shares(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[400];
-        (void)snprintf(text, sizeof text, "{" MINIMAL ", %s}", rows[i].fields);
+        (void)snprintf(text, sizeof text, "{" TEST_MINIMAL ", %s}", rows[i].fields);
         struct jobs_plan *plan = test_resolve(&context, text);
         for (size_t k = 0; k < plan->trial_count; k++) {
             assert_int_equal(plan->trials[k].total_steps, rows[i].steps);
@@ -105,7 +97,7 @@ static void a_fixed_solver_makes_one_trial(void **state)
 {
     (void)state;
     struct jobs_plan *plan =
-        test_resolve(&context, "{" MINIMAL ", 'training': {'solver': 'adam'}}");
+        test_resolve(&context, "{" TEST_MINIMAL ", 'training': {'solver': 'adam'}}");
     assert_int_equal(plan->trial_count, 1);
     assert_true(test_number_at(plan->resolved, "training.learning_rate") == 0.001);
     assert_int_equal(json_object_size(plan->trials[0].parameters), 0);
@@ -116,7 +108,7 @@ static void an_own_validation_part_is_not_cut(void **state)
 {
     (void)state;
     fashion.validation = 5000;
-    struct jobs_plan *plan = test_resolve(&context, "{" MINIMAL "}");
+    struct jobs_plan *plan = test_resolve(&context, "{" TEST_MINIMAL "}");
     assert_true(test_number_at(plan->trials[0].resolved, "split.train") == 1.0);
     assert_true(test_number_at(plan->trials[0].resolved, "split.validation") == 0.0);
     jobs_plan_destroy(plan);
@@ -138,7 +130,7 @@ static void split_shares_complete_each_other(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[256];
-        (void)snprintf(text, sizeof text, "{" MINIMAL ", 'split': %s}", rows[i].split);
+        (void)snprintf(text, sizeof text, "{" TEST_MINIMAL ", 'split': %s}", rows[i].split);
         struct jobs_plan *plan = test_resolve(&context, text);
         assert_true(test_number_at(plan->resolved, "split.train") == rows[i].train);
         assert_true(test_number_at(plan->resolved, "split.validation") == rows[i].validation);
@@ -180,8 +172,8 @@ static void history_is_of_trials_that_cost_the_same(void **state)
 {
     (void)state;
 #define TRAINING "'training': {'solver': 'sgdm', 'validation_frequency': 0"
-    double usual = seconds_with_history("{" MINIMAL ", " TRAINING "}}");
-    double plain = seconds_with_history("{" MINIMAL ", 'operators': 'plain', " TRAINING
+    double usual = seconds_with_history("{" TEST_MINIMAL ", " TRAINING "}}");
+    double plain = seconds_with_history("{" TEST_MINIMAL ", 'operators': 'plain', " TRAINING
                                         ", 'batch_size': 32}}");
     assert_true(plain < usual / 2.5);
 }
@@ -189,7 +181,7 @@ static void history_is_of_trials_that_cost_the_same(void **state)
 static void history_is_better_than_counting(void **state)
 {
     (void)state;
-    double seconds = seconds_with_history("{" MINIMAL ", 'training': {'epochs': 10}}");
+    double seconds = seconds_with_history("{" TEST_MINIMAL ", 'training': {'epochs': 10}}");
     /* 3 trials of 10 x 42,000 samples at 10,000 a second, and their evaluations */
     assert_true(seconds > 126 && seconds < 1000);
 }
@@ -199,9 +191,10 @@ static void history_is_better_than_counting(void **state)
 static void a_grid_runs_its_last_path_fastest_and_seeds_faster(void **state)
 {
     (void)state;
-    struct jobs_plan *plan = test_resolve(
-        &context, "{" MINIMAL ", 'seeds': [7, 8], 'search': {'parameters': {'training.solver': "
-                  "['sgdm', 'adam'], 'training.learning_rate': [0.1, 0.2, 0.3]}}}");
+    struct jobs_plan *plan =
+        test_resolve(&context, "{" TEST_MINIMAL
+                               ", 'seeds': [7, 8], 'search': {'parameters': {'training.solver': "
+                               "['sgdm', 'adam'], 'training.learning_rate': [0.1, 0.2, 0.3]}}}");
     assert_int_equal(plan->trial_count, 12);
     for (size_t i = 0; i < 12; i++) {
         const struct jobs_trial *trial = &plan->trials[i];
@@ -223,7 +216,7 @@ static void swept_objects_change_what_they_name(void **state)
 {
     (void)state;
     struct jobs_plan *plan = test_resolve(
-        &context, "{" MINIMAL ", 'training': {'solver': 'sgdm', 'batch_size': 8, 'epochs': 7,"
+        &context, "{" TEST_MINIMAL ", 'training': {'solver': 'sgdm', 'batch_size': 8, 'epochs': 7,"
                   " 'gradient_clipping': {'method': 'l2norm', 'threshold': 3}}, 'search':"
                   " {'parameters': {'training': [{'momentum': 0.5}, {'epochs': 9}],"
                   " 'training.gradient_clipping': [{'method': 'absolute_value'}]}}}");
@@ -248,7 +241,7 @@ static void network_parameters_are_swept_like_others(void **state)
 {
     (void)state;
     struct jobs_plan *plan = test_resolve(
-        &context, "{" MINIMAL ", 'training': {'solver': 'sgdm'}, 'search': {'parameters': "
+        &context, "{" TEST_MINIMAL ", 'training': {'solver': 'sgdm'}, 'search': {'parameters': "
                   "{'network.filters': [4, 8]}}}");
     assert_int_equal(plan->trial_count, 2);
     assert_string_not_equal(plan->trials[0].hash, plan->trials[1].hash);
@@ -259,12 +252,12 @@ static void equal_jobs_have_equal_hashes(void **state)
 {
     (void)state;
     struct jobs_plan *a =
-        test_resolve(&context, "{" MINIMAL ", 'training': {'epochs': 5, 'batch_size': 32}}");
+        test_resolve(&context, "{" TEST_MINIMAL ", 'training': {'epochs': 5, 'batch_size': 32}}");
     struct jobs_plan *b =
-        test_resolve(&context, "{'training': {'batch_size': 32.0, 'epochs': 5}, " MINIMAL
+        test_resolve(&context, "{'training': {'batch_size': 32.0, 'epochs': 5}, " TEST_MINIMAL
                                ", 'search': {'strategy': 'grid'}}");
     struct jobs_plan *c =
-        test_resolve(&context, "{" MINIMAL ", 'training': {'epochs': 6, 'batch_size': 32}}");
+        test_resolve(&context, "{" TEST_MINIMAL ", 'training': {'epochs': 6, 'batch_size': 32}}");
     assert_string_equal(a->hash, b->hash);
     assert_string_equal(a->trials[2].hash, b->trials[2].hash);
     assert_string_not_equal(a->hash, c->hash);
