@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tests/support/cmocka_all.h"
 #include "tests/support/sets.h"
 
 int test_import_setup(void **state)
@@ -100,6 +101,14 @@ void test_import_entries(struct test_import *t, const struct test_archive_option
     }
     free(path);
     test_import_file(t, "data");
+}
+
+void test_import_good(struct test_import *t, struct test_entry *entries, size_t n)
+{
+    test_import_entries(t, NULL, entries, n);
+    if (t->status != NN_OK) {
+        fail_msg("%s", t->err.text);
+    }
 }
 
 void test_import_idx(struct test_import *t, const char *const *names, struct test_bytes *contents,

@@ -36,6 +36,9 @@ void test_import_file(struct test_import *t, const char *name);
 void test_import_entries(struct test_import *t, const struct test_archive_options *options,
                          struct test_entry *entries, size_t n);
 
+/* The same with the default options; fails the test with the reason when it is refused. */
+void test_import_good(struct test_import *t, struct test_entry *entries, size_t n);
+
 /* Imports IDX files; contents are freed. */
 void test_import_idx(struct test_import *t, const char *const *names, struct test_bytes *contents,
                      size_t n);

@@ -209,6 +209,13 @@ void store_world_close(struct store_world *world)
     store_fixture_close(&world->f);
 }
 
+void store_world_terminate(const struct store_world *world)
+{
+    test_sql(world->f.conninfo,
+             "select pg_terminate_backend(pid) from pg_stat_activity where datname"
+             " = current_database() and pid <> pg_backend_pid()");
+}
+
 void store_claimed_open(struct store_claimed *world, struct test_postgres *postgres)
 {
     store_fixture_open(&world->f, postgres);

@@ -57,6 +57,8 @@ void store_world_open(struct store_world *world, struct test_postgres *postgres,
                       int max_attempts);
 /* Fails the test when an invariant does not hold. */
 void store_world_close(struct store_world *world);
+/* Ends every other session of its database, as a server that goes away does. */
+void store_world_terminate(const struct store_world *world);
 
 /* A world with a job of two trials, one of which is claimed. */
 struct store_claimed {

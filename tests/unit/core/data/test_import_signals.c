@@ -124,10 +124,8 @@ static void import(struct test_import *t, struct test_entry *entries, size_t n)
 
 static void import_well(struct test_import *t, struct test_entry *entries, size_t n)
 {
-    import(t, entries, n);
-    if (t->status != NN_OK) {
-        fail_msg("%s", t->err.text);
-    }
+    t->setup.layout = NN_IMPORT_SIGNALS;
+    test_import_good(t, entries, n);
 }
 
 static void set_options(struct test_import *t, const char *json)

@@ -11,172 +11,24 @@
 
 #include "server/http/query.h"
 #include "tests/support/cmocka_all.h"
-#include "tests/support/http_client.h"
+#include "tests/support/uploads.h"
 
 #define TYPE "Content-Type: application/octet-stream\r\n"
 #define JSON "Content-Type: application/json\r\n"
-
-static uint64_t hash_bytes(uint64_t h, const unsigned char *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        h = (h ^ p[i]) * UINT64_C(1099511628211);
-    }
-    return h;
-}
-
-/* Size and hash of the spooled file. */
-static enum sv_status put_file(void *state, const struct http_request *req,
-                               struct http_response *resp, struct sv_error *err)
-{
-    static _Thread_local unsigned char piece[65536];
-    uint64_t h = HTTP_HASH_SEED;
-    uint64_t size = 0;
-    ssize_t n;
-    (void)state;
-    (void)err;
-    while ((n = read(req->body_fd, piece, sizeof piece)) > 0) {
-        h = hash_bytes(h, piece, (size_t)n);
-        size += (uint64_t)n;
-    }
-    assert_int_equal(size, req->body_size);
-    char text[32];
-    (void)snprintf(text, sizeof text, "%016llx", (unsigned long long)h);
-    return http_response_json_take(resp, 200,
-                                   json_pack("{s:I, s:s, s:s}", "size", (json_int_t)size, "hash",
-                                             text, "type", req->body_type));
-}
-
-static enum sv_status post_json(void *state, const struct http_request *req,
-                                struct http_response *resp, struct sv_error *err)
-{
-    (void)state;
-    (void)err;
-    return http_response_json_take(
-        resp, 200,
-        json_pack("{s:b, s:I}", "json", req->json != NULL, "size", (json_int_t)req->body_size));
-}
-
-static enum sv_status refuse_early(void *state, const struct http_request *req,
-                                   struct http_response *resp, struct sv_error *err)
-{
-    (void)state;
-    (void)req;
-    (void)resp;
-    return sv_fail(err, SV_ERR_WRONG_STATE, "not now");
-}
-
-static enum sv_status authenticate(void *state, const struct http_request *req,
-                                   struct http_actor *out, struct sv_error *err)
-{
-    (void)state;
-    const char *token = http_bearer(req);
-    if (!token || strcmp(token, "secret") != 0) {
-        return sv_fail(err, SV_ERR_UNAUTHENTICATED, "%s", "");
-    }
-    out->role = HTTP_ROLE_SUBMITTER;
-    return SV_OK;
-}
-
-static const struct http_route ROUTES[] = {
-    {.method = "PUT",
-     .pattern = "/file",
-     .handler = put_file,
-     .body = HTTP_BODY_SPOOL,
-     .content_type = "application/octet-stream, application/zip"},
-    {.method = "PUT",
-     .pattern = "/small",
-     .handler = put_file,
-     .body = HTTP_BODY_SPOOL,
-     .max_bytes = 1000},
-    {.method = "PUT",
-     .pattern = "/boundless",
-     .handler = put_file,
-     .body = HTTP_BODY_SPOOL,
-     .max_bytes = UINT64_MAX},
-    {.method = "PUT",
-     .pattern = "/refused",
-     .handler = put_file,
-     .body = HTTP_BODY_SPOOL,
-     .before_body = refuse_early},
-    {.method = "PUT",
-     .pattern = "/submitters",
-     .handler = put_file,
-     .body = HTTP_BODY_SPOOL,
-     .role = HTTP_ROLE_SUBMITTER},
-    {.method = "PUT",
-     .pattern = "/admins",
-     .handler = put_file,
-     .body = HTTP_BODY_SPOOL,
-     .role = HTTP_ROLE_ADMIN},
-    {.method = "POST", .pattern = "/json", .handler = post_json, .body = HTTP_BODY_JSON},
-    {.method = "POST",
-     .pattern = "/admin-json",
-     .handler = post_json,
-     .body = HTTP_BODY_JSON,
-     .role = HTTP_ROLE_ADMIN},
-    {.method = "POST",
-     .pattern = "/optional",
-     .handler = post_json,
-     .body = HTTP_BODY_JSON_OPTIONAL},
-};
-
-static void use_tokens(struct http_settings *settings)
-{
-    settings->authenticate = authenticate;
-}
-
-static int setup(void **state)
-{
-    static struct test_http t;
-    const char *flags[] = {"--request-threads=3", "--max-upload-bytes=8M", NULL};
-    test_http_start(&t, ROUTES, sizeof ROUTES / sizeof ROUTES[0], flags, use_tokens);
-    *state = &t;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    test_http_stop(*state, 0);
-    return 0;
-}
-
-static unsigned char *bytes_make(size_t n)
-{
-    unsigned char *bytes = malloc(n + 1);
-    uint32_t x = (uint32_t)n + 1;
-    for (size_t i = 0; i < n; i++) { /* NULs among them */
-        x = x * 1664525u + 1013904223u;
-        bytes[i] = (unsigned char)(x >> 24 & (i % 3 ? 0xff : 0x03));
-    }
-    return bytes;
-}
-
-static void send_chunks(int fd, const unsigned char *bytes, size_t n, size_t chunk)
-{
-    char line[32];
-    for (size_t at = 0; at < n; at += chunk) {
-        size_t m = n - at < chunk ? n - at : chunk;
-        (void)snprintf(line, sizeof line, "%zx\r\n", m);
-        test_send_text(fd, line);
-        test_send(fd, bytes + at, m);
-        test_send_text(fd, "\r\n");
-    }
-    test_send_text(fd, "0\r\n\r\n");
-}
 
 static void expect_upload(const struct test_http *t, size_t n, size_t chunk)
 {
     char head[256];
     char have[32];
     char want[32];
-    unsigned char *bytes = bytes_make(n);
+    unsigned char *bytes = uploads_bytes(n);
     int fd = test_connect(t);
     int used = snprintf(head, sizeof head, "PUT /file HTTP/1.1\r\nHost: localhost\r\n" TYPE);
     if (chunk) {
         (void)snprintf(head + used, sizeof head - (size_t)used,
                        "Transfer-Encoding: chunked\r\n\r\n");
         test_send_text(fd, head);
-        send_chunks(fd, bytes, n, chunk);
+        uploads_send_chunks(fd, bytes, n, chunk);
     } else {
         (void)snprintf(head + used, sizeof head - (size_t)used, "Content-Length: %zu\r\n\r\n", n);
         test_send_text(fd, head);
@@ -187,7 +39,7 @@ static void expect_upload(const struct test_http *t, size_t n, size_t chunk)
         fail_msg("%zu bytes in chunks of %zu: %d %s", n, chunk, reply.status, reply.text);
     }
     (void)snprintf(want, sizeof want, "%016llx",
-                   (unsigned long long)hash_bytes(HTTP_HASH_SEED, bytes, n));
+                   (unsigned long long)uploads_hash(HTTP_HASH_SEED, bytes, n));
     test_reply_member(&reply, "hash", have, sizeof have);
     if (strcmp(have, want) != 0) {
         fail_msg("%zu bytes in chunks of %zu: content differs", n, chunk);
@@ -202,18 +54,12 @@ static void expect_upload(const struct test_http *t, size_t n, size_t chunk)
     free(bytes);
 }
 
-static void no_tokens(struct http_settings *settings)
-{
-    (void)settings;
-}
-
 /* B26: stored hash equals client hash for sizes around pool and chunk borders. */
 static void test_B26_sizes_around_borders(void **state)
 {
     (void)state;
     struct test_http t;
-    const char *flags[] = {"--request-threads=2", NULL};
-    test_http_start(&t, ROUTES, sizeof ROUTES / sizeof ROUTES[0], flags, no_tokens);
+    uploads_start(&t);
     for (size_t n = 987; n <= 2000; n += 101) {
         expect_upload(&t, n, 0);
     }
@@ -286,11 +132,11 @@ static void test_caps(void **state)
 
     const size_t sizes[] = {1000, 1001, 300000, 8 << 20, 80 << 20};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        unsigned char *bytes = bytes_make(sizes[i]);
+        unsigned char *bytes = uploads_bytes(sizes[i]);
         int fd = test_connect(t);
         test_send_text(fd, "PUT /small HTTP/1.1\r\nHost: localhost\r\n" TYPE
                            "Authorization: Bearer secret\r\nTransfer-Encoding: chunked\r\n\r\n");
-        send_chunks(fd, bytes, sizes[i], 4096);
+        uploads_send_chunks(fd, bytes, sizes[i], 4096);
         reply = test_receive(fd, TEST_PATIENCE_MS, false);
         if (sizes[i] == 1000) {
             assert_int_equal(reply.status, 200);
@@ -325,7 +171,7 @@ static void test_json_caps(void **state)
             int fd = test_connect(t);
             test_send_text(fd, head);
             if (chunked) {
-                send_chunks(fd, body, n, 50000);
+                uploads_send_chunks(fd, body, n, 50000);
             } else {
                 test_send(fd, body, n);
             }
@@ -379,7 +225,7 @@ static void test_small_refused_bodies_are_dropped(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char head[512];
-        unsigned char *bytes = bytes_make(rows[i].size);
+        unsigned char *bytes = uploads_bytes(rows[i].size);
         int fd = test_connect(t);
         (void)snprintf(head, sizeof head,
                        "%s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %zu\r\n\r\n",
@@ -404,16 +250,12 @@ static void test_small_refused_bodies_are_dropped(void **state)
 static void test_a_body_that_the_disk_has_no_room_for(void **state)
 {
     const struct test_http *t = *state;
-    char code[64];
     int fd = test_connect(t);
     test_send_text(fd, "PUT /boundless HTTP/1.1\r\nHost: localhost\r\n" TYPE
                        "Content-Length: 1152921504606846976\r\n\r\n");
     struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
-    test_reply_member(&reply, "code", code, sizeof code);
-    assert_int_equal(reply.status, 507);
-    assert_string_equal(code, "insufficient_storage");
+    expect_status(&reply, 507, "insufficient_storage");
     assert_true(test_is_closed(fd, TEST_PATIENCE_MS));
-    test_reply_free(&reply);
     (void)close(fd);
 }
 
@@ -424,8 +266,7 @@ static void test_a_disk_that_fills_up(void **state)
     enum { LIMIT = (1 << 20) + 4711, SIZE = 96 << 20 }; /* > HTTP_SWALLOW_BYTES */
     const struct test_http *t = *state;
     struct rlimit before;
-    unsigned char *bytes = bytes_make(SIZE);
-    char code[64];
+    unsigned char *bytes = uploads_bytes(SIZE);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
     struct rlimit little = {.rlim_cur = LIMIT, .rlim_max = before.rlim_max};
@@ -433,13 +274,10 @@ static void test_a_disk_that_fills_up(void **state)
     int fd = test_connect(t);
     test_send_text(fd, "PUT /boundless HTTP/1.1\r\nHost: localhost\r\n" TYPE
                        "Transfer-Encoding: chunked\r\n\r\n");
-    send_chunks(fd, bytes, SIZE, 1 << 20);
+    uploads_send_chunks(fd, bytes, SIZE, 1 << 20);
     struct test_reply reply = test_receive(fd, TEST_PATIENCE_MS, false);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    test_reply_member(&reply, "code", code, sizeof code);
-    assert_int_equal(reply.status, 507);
-    assert_string_equal(code, "insufficient_storage");
-    test_reply_free(&reply);
+    expect_status(&reply, 507, "insufficient_storage");
     (void)close(fd);
     free(bytes);
 }
@@ -503,7 +341,7 @@ static void test_continue(void **state)
 static void test_aborted_uploads(void **state)
 {
     const struct test_http *t = *state;
-    unsigned char *bytes = bytes_make(600000);
+    unsigned char *bytes = uploads_bytes(600000);
     for (size_t n = 0; n < 600000; n += 99991) {
         int fd = test_connect(t);
         test_send_text(fd, "PUT /file HTTP/1.1\r\nHost: localhost\r\n" TYPE
@@ -554,5 +392,5 @@ int main(void)
         cmocka_unit_test(test_aborted_uploads),
         cmocka_unit_test(test_basic_password_is_a_token),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, uploads_setup, uploads_teardown);
 }
