@@ -2,11 +2,12 @@
  *
  * Templates: their parameters are decoded like any other options, and then they are descriptions
  * like any other (expand.c). A template is
- *     {"name", "title", "text",
+ *     {"name", "title", "text", "takes",
  *      "parameters": [{"name", "type", "default", "minimum", "maximum", "maximum_items"?,
  *                      "choices"?, "text"}],
  *      "derived"?: {...}, "blocks"?: {...}, "layers": [...], "connections"?: [...]}
- * with types integer, number, integers (a list), choice, boolean. Templates are ours: a malformed
+ * with types integer, number, integers (a list), choice, boolean. `takes` says what it is made for,
+ * which layers cannot: a window of a signal is an image of one row. Templates are ours: a malformed
  * one is an assertion.
  */
 #include <stdio.h>

@@ -18,6 +18,9 @@ def test_the_catalogue(daemon):
     assert one["description"]["layers"]
     inputs = {n["name"]: n["input"] for n in daemon.get("/v1/networks")["items"]}
     assert inputs["simple_cnn"] == "image_input" and inputs["lstm_regression"] == "sequence_input"
+    takes = {n["name"]: n["takes"] for n in daemon.get("/v1/networks")["items"]}
+    assert (takes["simple_cnn"], takes["drsn_cw_2d"], takes["drsn_cw_1d"], takes["gru"]) == ("image", "image", "signal", "sequence")
+    assert {name for name, what in takes.items() if (what == "sequence") != (inputs[name] == "sequence_input")} == set()
 
 
 def test_the_kinds_of_layers(daemon):

@@ -23,14 +23,15 @@ export function isExplained(kind) {
   return dataOf(kind) === 'image_classification';
 }
 
+const MADE_FOR = {image: 'image_classification', signal: 'signals', sequence: 'sequences'};
+
 /**
- * What a network of the catalogue is made for. To the service a window is an image of one row, so nothing but the names
- * tells the networks of signals, which end in "_1d".
- * @param {{name: string, input: string}} template
+ * What a network of the catalogue is made for.
+ * @param {{takes: string}} template
  * @returns {string} a kind of data sets
  */
-export function dataOfNetwork({name, input}) {
-  return input === 'sequence_input' ? 'sequences' : name.endsWith('_1d') ? 'signals' : 'image_classification';
+export function dataOfNetwork({takes}) {
+  return MADE_FOR[takes];
 }
 
 /** @returns {string[]} the kinds of data sets that a network can be bound to, the likeliest first */

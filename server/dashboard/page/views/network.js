@@ -22,7 +22,7 @@ function ownTemplate() {
   const network = draft() ?? EMPTY;
   return {
     name: 'draft', title: 'Your own network', text: 'Kept in this tab of the browser until you submit it with a job.',
-    parameters: [], input: network.layers?.[0]?.kind ?? 'image_input', description: network,
+    parameters: [], takes: network.layers?.[0]?.kind === 'sequence_input' ? 'sequence' : 'image', description: network,
   };
 }
 

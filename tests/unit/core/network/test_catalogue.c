@@ -63,6 +63,17 @@ static struct nn_network_bind data_of(const json_t *template)
                                     .responses = classifies ? 0 : 1};
 }
 
+/* "sequence" where a sequence_input begins it; else "image", or "signal": images of one row. */
+static bool takes_what_its_input_layer_does(const json_t *template)
+{
+    const char *input = json_string_value(json_object_get(template, "input"));
+    const char *takes = json_string_value(json_object_get(template, "takes"));
+    assert_non_null(takes);
+    return strcmp(input, "sequence_input") == 0
+               ? strcmp(takes, "sequence") == 0
+               : strcmp(takes, "image") == 0 || strcmp(takes, "signal") == 0;
+}
+
 static void every_template_is_complete_and_valid(void **state)
 {
     (void)state;
@@ -72,6 +83,7 @@ static void every_template_is_complete_and_valid(void **state)
         assert_string_equal(json_string_value(json_object_get(template, "name")),
                             nn_catalogue_name(i));
         assert_true(json_is_string(json_object_get(template, "title")));
+        assert_true(takes_what_its_input_layer_does(template));
         assert_true(json_is_array(jx_path_get(template, "description.layers")));
         size_t k;
         json_t *p;
