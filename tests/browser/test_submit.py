@@ -54,6 +54,29 @@ def test_a_mistake_is_told_at_its_field(form):
     assert all("422" in text for text in form.complaints())
 
 
+def test_what_is_refused_takes_the_defaults_back_and_says_how_to_mend_it(form, daemon, blobs):
+    """Nothing of the dry run before is told of a document that none has gone through with; a single issue has its mend, too."""
+    good = {"kind": "solver_comparison", "dataset": blobs["id"]}
+    wrong = {**good, "network": {"name": "simple_cnn", "filterz": 3}}
+    told = "const e = document.querySelector(arguments[0]); return e.placeholder ?? e.options[0].text"
+    form.until(lambda: form.script(told, of("field-training.epochs")) != "", "the default of the epochs")
+    defaults = [form.script(told, of(f"field-{name}")) for name in ("training.epochs", "training.solver")]
+    form.shown(of("sweep-default"), "By default")
+    form.fill(of("json"), json.dumps(wrong))
+    issues = daemon.request("POST", "/v1/jobs?dry_run=true", json=wrong).json()["issues"]
+    assert len(issues) == 1 and issues[0]["mend"]
+    form.shown(of("dry-run") + " " + of("mend"), issues[0]["mend"])
+    form.shown(of("problem"), issues[0]["mend"])
+    form.picture("submit-mend")
+    assert [form.script(told, of(f"field-{name}")) for name in ("training.epochs", "training.solver")] == ["", "default"]
+    assert form.texts(of("sweep-default")) == form.texts(of("plan")) == []
+    form.fill(of("json"), json.dumps(good))
+    form.shown(of("plan-trials"))
+    assert [form.script(told, of(f"field-{name}")) for name in ("training.epochs", "training.solver")] == defaults
+    assert form.texts(of("stale")) == []
+    assert all("422" in text for text in form.complaints())
+
+
 def test_a_sweep_is_written_by_hand(form):
     form.click(of("sweep-add"))
     form.fill(of("sweep-path"), "training.learning_rate")

@@ -116,6 +116,11 @@ export function plural(n, noun, many) {
   return `${count(n)} ${nounOf(n, noun, many)}`;
 }
 
+/** @returns {string} a text as it ends a sentence */
+export function ended(text) {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
+}
+
 /** @returns {string} a text as it begins a sentence */
 export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);

@@ -3,29 +3,19 @@
 import {graph} from '../charts/graph.js';
 import {h, replace} from '../dom.js';
 import {bytes, count, nounOf} from '../format.js';
+import {figure} from './figure.js';
+import {issueRow} from './issues.js';
 import {activationMeaning, activationText, familyOf, parametersText} from './layer.js';
-
-/** A figure of the head: large number, small word. */
-function figure(label, text, name) {
-  return h('div', {class: 'figure', 'data-test': `total-${name}`}, h('b', {}, text), h('span', {class: 'small muted'}, label));
-}
 
 function totalsOf({layers, totals}) {
   return [
-    figure(nounOf(layers.length, 'layer'), count(layers.length), 'layers'),
-    figure(nounOf(totals.learnables, 'learnable'), count(totals.learnables), 'learnables'),
-    figure(`multiply-adds a ${layers.some(({format}) => format === 'CT') ? 'step' : 'sample'}`, count(totals.multiply_adds), 'multiply-adds'),
-    figure('of parameters', bytes(totals.parameter_bytes), 'parameter-bytes'),
-    figure(`training, batches of ${totals.batch_size}`, bytes(totals.training_bytes), 'training-bytes'),
-    figure('evaluation', bytes(totals.inference_bytes), 'inference-bytes'),
+    figure(nounOf(layers.length, 'layer'), count(layers.length), 'total-layers'),
+    figure(nounOf(totals.learnables, 'learnable'), count(totals.learnables), 'total-learnables'),
+    figure(`multiply-adds a ${layers.some(({format}) => format === 'CT') ? 'step' : 'sample'}`, count(totals.multiply_adds), 'total-multiply-adds'),
+    figure('of parameters', bytes(totals.parameter_bytes), 'total-parameter-bytes'),
+    figure(`training, batches of ${totals.batch_size}`, bytes(totals.training_bytes), 'total-training-bytes'),
+    figure('evaluation', bytes(totals.inference_bytes), 'total-inference-bytes'),
   ];
-}
-
-function issueRow(issue, onSelect) {
-  const name = issue.layer && h('button', {type: 'button', class: 'link', on: {click: () => onSelect(issue.layer)}}, issue.layer);
-  return h('li', {class: `issue is-${issue.severity}`, 'data-test': 'issue'},
-    h('b', {}, issue.severity === 'error' ? 'Error' : 'Warning'), name ? [' in ', name] : null, `: ${issue.text}. `,
-    issue.mend ? h('span', {class: 'muted'}, `Mend: ${issue.mend}`) : null, ' ', h('code', {class: 'small'}, issue.pointer));
 }
 
 function layerRow(layer, i, onSelect) {

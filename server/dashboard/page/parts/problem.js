@@ -1,6 +1,7 @@
 /** What the service refused, told where it was written. */
 
 import {h, replace} from '../dom.js';
+import {ended} from '../format.js';
 import {failure} from './failure.js';
 
 /** The control whose pointer is the nearest to the one of the mistake. */
@@ -13,6 +14,12 @@ function controlFor(form, pointer) {
     }
   }
   return null;
+}
+
+/** What is wrong in a sentence, with the proposal of the service where it is the only thing that is. */
+function sentenceOf({message, body}) {
+  const [issue, ...others] = body?.issues ?? [];
+  return issue?.mend && others.length === 0 ? `${ended(message)} Mend: ${issue.mend}` : message;
 }
 
 /** Takes away what markProblem has said. */
@@ -36,7 +43,7 @@ export function markProblem(form, place, error) {
   }
   control.setAttribute('aria-invalid', 'true');
   control.closest('details')?.setAttribute('open', '');
-  const text = h('span', {class: 'problem', role: 'alert', 'data-problem': error.pointer, 'data-test': 'problem'}, error.message);
+  const text = h('span', {class: 'problem', role: 'alert', 'data-problem': error.pointer, 'data-test': 'problem'}, sentenceOf(error));
   (control.closest('.field') ?? control).append(text);
   replace(place);
 }

@@ -77,11 +77,12 @@ function leaf(name, schema, path, edit) {
   const control = controlOf(schema, {'data-pointer': pointerOf(path), 'data-test': `field-${path.join('.')}`, name: path.join('.'),
     on: {[isChoice(schema) ? 'change' : 'input']: () => edit(path, control.value.trim() === '' ? undefined : codec.value(control.value.trim()))}});
   const element = field(name.replaceAll('_', ' '), control, hintOf(schema));
-  const show = (spec, resolved, swept) => {
+  const show = (spec, resolved, swept, isStale) => {
     const value = at(spec, path);
     const isSwept = swept.has(path.join('.'));
+    const isTold = !isStale || Object.hasOwn(spec.search?.parameters ?? {}, path.join('.'));
     element.hidden = value === undefined && !isSwept && isForeign(schema, resolved, path);
-    showDefault(control, defaultText(schema, resolved, path, isSwept), isSwept);
+    showDefault(control, isTold ? defaultText(schema, resolved, path, isSwept) : '', isSwept && isTold);
     if (document.activeElement !== control) {
       control.value = value === undefined || value === null ? '' : codec.text(value);
     }
@@ -104,8 +105,8 @@ function group(name, schema, path, edit) {
  * @param {{properties: Object}} schema
  * @param {string[]} path of the object in the document
  * @param {function(string[], *)} edit gets each value that was changed; undefined: left alone again
- * @returns {{element: HTMLElement, show: function(Object, ?Object, Set<string>)}} show takes the document, the resolved one,
- *   and the dotted paths that the job sweeps over
+ * @returns {{element: HTMLElement, show: function(Object, ?Object, Set<string>, boolean)}} show takes the document, the resolved one,
+ *   the dotted paths that the job sweeps over, and whether the resolved one is of a document before: then no default is told
  */
 export function schemaForm(schema, path, edit) {
   const fields = Object.entries(schema.properties).map(([name, property]) => (property.properties

@@ -1,7 +1,8 @@
 import {inquire, send} from '../api.js';
 import {curlButton} from '../curl.js';
-import {h, replace} from '../dom.js';
+import {h, replace, set} from '../dom.js';
 import {failure} from '../parts/failure.js';
+import {issueRow} from '../parts/issues.js';
 import {jsonEditor} from '../parts/json_editor.js';
 import {later} from '../parts/later.js';
 import {clearProblem, markProblem} from '../parts/problem.js';
@@ -34,17 +35,16 @@ function sections(schema, edit) {
   return [...objects, {...others, element: h('details', {class: 'card', 'data-test': 'section-more'}, h('summary', {}, 'More'), others.element)}];
 }
 
-/** All problems of a network, not only the first, which the field says. */
+/** All problems of a network with how to mend them, not only the first, which the field says. */
 function issuesOf(error) {
   const issues = error.body?.issues ?? [];
-  return issues.length > 1 ? h('ul', {class: 'issues'}, issues.map(({severity, text, mend, pointer}) =>
-    h('li', {class: `issue is-${severity}`}, `${text}. `, mend ? `${mend} ` : null, h('code', {class: 'small'}, pointer)))) : null;
+  return issues.length > 0 ? h('ul', {class: 'issues'}, issues.map((issue) => issueRow(issue))) : failure(error);
 }
 
 /** The document, its forms and its dry run, kept in step. */
 class Submission {
   constructor(known, spec, scope) {
-    Object.assign(this, {known, spec, scope, resolved: null});
+    Object.assign(this, {known, spec, scope, resolved: null, isStale: false});
     const edit = (path, value) => this.change(consistent(known, this.spec, put(this.spec, path, value)));
     this.sweep = sweepForm(known.schema.properties.search, edit);
     this.basics = basics(known, edit);
@@ -52,7 +52,7 @@ class Submission {
     this.sections = sections(known.schema, edit);
     this.parts = [this.basics, this.network, this.sweep, ...this.sections];
     this.editor = jsonEditor((value) => this.change(value), 'The job as JSON');
-    this.result = h('div', {class: 'stack', 'aria-live': 'polite', 'data-test': 'dry-run'}, h('p', {class: 'muted'}, 'Asking …'));
+    this.result = h('div', {class: 'stack dry-run', 'aria-live': 'polite', 'data-test': 'dry-run'}, h('p', {class: 'muted'}, 'Asking …'));
     this.dryRun = later((signal) => this.ask(signal), 350, scope.signal);
     this.show();
     this.dryRun(0);
@@ -61,13 +61,14 @@ class Submission {
   change(spec) {
     this.spec = spec;
     keep(spec);
+    set(this.result, {'aria-busy': 'true'}); // what it says is of the document before
     this.show();
     this.dryRun();
   }
 
   show() {
     const swept = new Set(Object.keys(this.spec.search?.parameters ?? this.resolved?.search?.parameters ?? {}));
-    this.parts.forEach((part) => part.show(this.spec, this.resolved, swept));
+    this.parts.forEach((part) => part.show(this.spec, this.resolved, swept, this.isStale));
     this.editor.show(this.spec);
     const template = this.known.networks.find(({name}) => name === (this.spec.network ?? this.resolved?.network)?.name);
     this.sweep.paths([...leafPaths(this.known.schema).filter((path) => !OWN.has(path)), 'network', 'network.name',
@@ -77,22 +78,29 @@ class Submission {
   async ask(signal) {
     try {
       const plan = await inquire('/v1/jobs?dry_run=true', this.spec, {signal});
-      this.resolved = plan.resolved;
+      this.take(plan.resolved, false);
       clearProblem(this.form);
-      this.show();
       replace(this.result, planView(plan));
       this.button.disabled = false;
     } catch (error) {
       if (!signal.aborted) {
         this.button.disabled = error.status >= 400 && error.status < 500;
+        this.take(this.resolved?.kind === this.spec.kind ? this.resolved : null, true);
         this.refuse(error);
       }
     }
   }
 
+  /** Of a stale document only which fields there are is still good: they do not jump while somebody writes. */
+  take(resolved, isStale) {
+    Object.assign(this, {resolved, isStale});
+    set(this.result, {'aria-busy': null});
+    this.show();
+  }
+
   refuse(error) {
     markProblem(this.form, this.result, error);
-    replace(this.result, failure(error), issuesOf(error));
+    replace(this.result, issuesOf(error), this.isStale ? h('p', {class: 'small muted', 'data-test': 'stale'}, 'Defaults are told again when a dry run goes through.') : null);
   }
 
   async submit() {

@@ -44,11 +44,11 @@ export function networkForm({networks, weights, datasets}, edit) {
     replace(parameters, network?.layers ? ownNetwork(network, dataset)
       : template ? templateForm(template.parameters, valuesOf(network), (values) => edit(['network'], {name: network.name, ...values})) : null);
   };
-  const show = (spec, resolved) => {
+  const show = (spec, resolved, swept, isStale) => {
     const kind = datasets.find(({id}) => id === spec.dataset)?.kind;
     const fitting = networks.filter(({input}) => !kind || input === TAKES[kind]);
     const own = spec.network?.layers ? [[OWN, 'layers of your own']] : [];
-    const fallback = resolved?.network?.name ? `default (${resolved.network.name})` : 'default';
+    const fallback = resolved?.network?.name && !isStale ? `default (${resolved.network.name})` : 'default';
     const chosen = spec.network?.layers ? OWN : spec.network?.name ?? '';
     replace(name, [['', spec.network ? 'default' : fallback], ...own, ...fitting.map((one) => [one.name, one.title ? `${one.name}: ${one.title}` : one.name])]
       .map(([value, text]) => h('option', {value, selected: value === chosen}, text)));

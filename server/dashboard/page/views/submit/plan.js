@@ -1,5 +1,6 @@
 import {h} from '../../dom.js';
 import {bytes, count, duration, metricWords, nounOf, value} from '../../format.js';
+import {figure} from '../../parts/figure.js';
 
 const SHOWN = 12;
 const BASES = {history: 'as earlier jobs took', multiply_adds: 'by the work that is to be done'};
@@ -26,10 +27,9 @@ function trials(plan) {
  */
 export function planView(plan) {
   const {seconds, basis, memory_bytes: memory} = plan.estimate;
-  const figure = (text, label, name) => h('div', {class: 'figure', 'data-test': `plan-${name}`}, h('b', {}, text), h('span', {class: 'small muted'}, label));
   return h('div', {class: 'stack', 'data-test': 'plan'},
-    h('div', {class: 'figures'}, figure(count(plan.trial_count), nounOf(plan.trial_count, 'trial'), 'trials'),
-      figure(duration(seconds), 'on one core, all in turn', 'seconds'), figure(bytes(memory), 'the largest trial', 'memory')),
+    h('div', {class: 'figures'}, figure(nounOf(plan.trial_count, 'trial'), count(plan.trial_count), 'plan-trials'),
+      figure('on one core, all in turn', duration(seconds), 'plan-seconds'), figure('the largest trial', bytes(memory), 'plan-memory')),
     h('p', {class: 'small muted'}, `Time ${BASES[basis] ?? basis}. Ranked by ${metricWords(plan.headline_metric)}.`),
     warnings(plan.warnings), trials(plan));
 }

@@ -56,15 +56,15 @@ export function sweepForm(schema, edit) {
     add();
     rows.lastChild.querySelector('input').focus();
   }}}, 'Sweep over a field');
-  const show = (spec, resolved, swept) => {
-    others.show(spec, resolved, swept);
+  const show = (spec, resolved, swept, isStale) => {
+    others.show(spec, resolved, swept, isStale);
     const parameters = spec.search?.parameters ?? {};
     if (JSON.stringify(parameters) !== shown && (shown || Object.keys(parameters).length)) {
       shown = JSON.stringify(parameters);
       replace(rows);
       Object.entries(parameters).forEach(([path, values]) => add(path, values));
     }
-    hint.hidden = Object.keys(parameters).length > 0;
+    hint.hidden = isStale || !resolved || Object.keys(parameters).length > 0;
     replace(hint, ownSweep(resolved, () => edit(['search', 'parameters'], resolved.search.parameters)));
   };
   return {
