@@ -1,6 +1,7 @@
 """The catalogue of networks: looked at, analysed, edited, taken into a job."""
 import json
 
+from selenium.webdriver.common.keys import Keys
 from support import as_shown
 from support.browser import of
 
@@ -25,6 +26,33 @@ def test_the_catalogue_is_that_of_the_api(page, daemon):
     page.go("#/networks")
     titles = [t["title"] for t in daemon.get("/v1/networks")["items"]]
     page.until(lambda: page.texts(of("network-card") + " h2") == titles, "a card for each network")
+
+
+def test_the_catalogue_is_sorted_by_the_figures_of_its_cards(page, daemon):
+    page.go("#/networks")
+    names = [t["name"] for t in daemon.get("/v1/networks")["items"]]
+    page.until(lambda: page.count(of("card-learnables")) == len(names), "figures on each card")
+
+    def told(figure="card-learnables"):
+        figures = [int(text.split("\n")[0].replace("\u202f", "")) for text in page.texts(of(figure))]
+        return dict(zip(page.texts(of("network-card") + " > code"), figures))
+
+    as_listed = told()
+    assert list(as_listed) == names
+    assert as_listed["resnet18"] == 11689512 and as_listed["simple_cnn"] == 520 + 40 + 115210  # as torchvision, and by hand
+    page.script("document.querySelector(arguments[0]).focus()", of("sort-learnables"))
+    descending = sorted(as_listed, key=lambda name: -as_listed[name])
+    for order in (sorted(as_listed, key=as_listed.get), descending):
+        page.keys(Keys.ENTER)
+        page.until(lambda o=order: list(told()) == o, f"the order {order}")
+    page.driver.refresh()
+    page.until(lambda: list(told()) == descending, "the same order after a reload")
+    page.click(of("sort-learnables"))
+    page.until(lambda: list(told()) == names, "the order of the service")
+    page.click(of("sort-takes"))
+    page.until(lambda: list(dict.fromkeys(page.texts(of("network-card") + " .chip"))) == ["pictures", "sequences", "windows"], "what they take")
+    page.click(of("sort-multiply_adds"))
+    page.until(lambda: (adds := told("card-multiply-adds")) and list(adds.values()) == sorted(adds.values()), "multiply-adds")
 
 
 def test_figures_and_layers_are_those_of_the_analysis(page, daemon, blobs):

@@ -13,7 +13,8 @@ function sizesOf(template) {
   const {parameters, description} = template;
   const data = dataOfNetwork(template);
   if (data === 'sequences') {
-    const isClassifier = description.layers?.at(-1)?.kind === 'softmax';
+    const last = description.layers?.at(-1);
+    const isClassifier = last?.kind === 'softmax' && !('if' in last);
     return {features: ['Inputs', 10], longest: ['Longest', 100], ...(isClassifier ? {classes: ['Classes', 2]} : {targets: ['Targets', 1]})};
   }
   if (data === 'signals') {
@@ -23,13 +24,23 @@ function sizesOf(template) {
   return {height: ['Height', size || 28], width: ['Width', size || 28], channels: ['Channels', size ? 3 : 1], classes: ['Classes', size ? 1000 : 10]};
 }
 
+/** The numbers alone. */
+function valuesOf(names) {
+  return Object.fromEntries(Object.entries(names).map(([name, [, value]]) => [name, value]));
+}
+
 /** The body's words for the numbers. */
 function given({classes, ...sizes}) {
   return {['features' in sizes ? 'sequence' : 'input']: sizes, classes};
 }
 
+/** @returns {Object} of a body of an analysis the sizes that a network is looked at in when nobody gives any */
+export function usualSizes(template) {
+  return given(valuesOf(sizesOf(template)));
+}
+
 /**
- * @param {{name: string, parameters: Object[], input: string, description: Object}} template
+ * @param {{takes: string, parameters: Object[], description: Object}} template
  * @param {Object[]} datasets that are ready and fit
  * @param {?string} chosen id of a data set; one that does not fit is as none
  * @param {function()} onChange
@@ -37,7 +48,7 @@ function given({classes, ...sizes}) {
  */
 export function networkBind(template, datasets, chosen, onChange) {
   const names = sizesOf(template);
-  const sizes = Object.fromEntries(Object.entries(names).map(([name, [, value]]) => [name, value]));
+  const sizes = valuesOf(names);
   let batch = 128;
   const place = h('div', {class: 'form-grid narrow'});
   const set = choice([['', 'sizes given here'], ...datasets.map(({id, name}) => [id, name])], {

@@ -1,4 +1,4 @@
-/** Which rows are shown, and in which order. */
+/** Which rows are shown. */
 
 const COMPARISON = /^([\w.]+)(<=|>=|<|>|=)(.+)$/;
 const COMPARE = {
@@ -35,31 +35,4 @@ function contains(word, columns) {
 export function textFilter(text, columns) {
   const tests = text.split(/\s+/).filter(Boolean).map((word) => comparison(word, columns) ?? contains(word, columns));
   return (row) => tests.every((test) => test(row));
-}
-
-function isMissing(x) {
-  return x === null || x === undefined || x === '' || Number.isNaN(x);
-}
-
-/** Numbers by size, all else as words; what is missing is last in either direction. */
-function order(a, b, sign) {
-  if (isMissing(a) || isMissing(b)) {
-    return isMissing(a) - isMissing(b);
-  }
-  return typeof a === 'number' && typeof b === 'number' ? sign * (a - b) : sign * String(a).localeCompare(String(b), undefined, {numeric: true});
-}
-
-/**
- * @param {Object[]} rows
- * @param {?import('./columns.js').Column} column null: as they are
- * @param {boolean} descending
- * @returns {Object[]} sorted, equal ones in the order of the sweep
- */
-export function sorted(rows, column, descending) {
-  if (!column) {
-    return rows;
-  }
-  const sign = descending ? -1 : 1;
-  const keys = new Map(rows.map((row) => [row, column.of(row)]));
-  return [...rows].sort((a, b) => order(keys.get(a), keys.get(b), sign) || a.index - b.index);
 }

@@ -5,6 +5,7 @@
 
 import {h, replace, set} from '../../dom.js';
 import {arrange} from '../../parts/keyed.js';
+import {sortSign} from '../../parts/sort.js';
 
 const ROW = 38; // pixels, as in trials.css
 const SPARE = 8; // rows drawn beyond what is seen
@@ -85,7 +86,7 @@ export class TrialTable {
   #headCell({key, label, title, numeric}) {
     const isSorted = this.#sort.key === key;
     const direction = this.#sort.descending ? 'descending' : 'ascending';
-    const sign = isSorted ? (this.#sort.descending ? ' ↓' : ' ↑') : '';
+    const sign = sortSign(isSorted, this.#sort.descending);
     return h('th', {scope: 'col', class: numeric ? 'numeric' : null, 'aria-sort': isSorted ? direction : null, title: title ?? label},
       h('button', {class: 'sort', type: 'button', 'data-sort': key, 'data-test': `sort-${key}`, on: {click: () => this.#sort.choose(key)}}, label, sign));
   }

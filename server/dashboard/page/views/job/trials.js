@@ -4,10 +4,11 @@ import {send} from '../../api.js';
 import {h, replace} from '../../dom.js';
 import {count, plural} from '../../format.js';
 import {editable, editableLabels} from '../../parts/edit.js';
+import {nextSort, sorted} from '../../parts/sort.js';
 import {columnsOf} from './columns.js';
 import {Rows} from './rows.js';
 import {Selection} from './selection.js';
-import {sorted, textFilter} from './select.js';
+import {textFilter} from './select.js';
 import {TrialTable} from './table.js';
 import {selectionBar, toolbar} from './toolbar.js';
 
@@ -50,12 +51,6 @@ function filterOf(query, columns) {
   const discarded = query.get('discarded') === 'true';
   const words = textFilter(query.get('filter') ?? '', columns);
   return (row) => (!state || row.state === state) && (discarded || !row.discarded) && words(row);
-}
-
-/** Ascending, descending, as the sweep has them. */
-function nextSort(query, key) {
-  const descending = query.get('order') === 'descending';
-  return query.get('sort') !== key ? {sort: key, order: ''} : descending ? {sort: '', order: ''} : {sort: key, order: 'descending'};
 }
 
 /**
