@@ -1,5 +1,8 @@
 """One trial: its head, what can be asked of it, its tabs, its log and the profile of its steps."""
+import hashlib
+
 import pytest
+from conftest import spec
 from support.browser import of
 
 
@@ -111,3 +114,51 @@ def test_the_chosen_tab_stands_within_a_telephone(page, finished):
         page.until(lambda: page.script("""const link = document.querySelector('.tabs [aria-current]').getBoundingClientRect();
             return link.left >= 0 && link.right <= innerWidth"""), f"the whole link of {name} in sight")
     assert page.script("return window.scrollY") == 0
+
+
+# ----------------------------------------------------------------------------------- its network
+
+# The next file that the page saves is kept in the page instead.
+KEEP_FILE = """
+    const own = URL.createObjectURL;
+    URL.createObjectURL = (blob) => { window.savedBlob = blob; return own(blob); };
+    HTMLAnchorElement.prototype.click = function () { window.savedName = this.download; };"""
+READ_FILE = """const done = arguments[0];
+    window.savedBlob.arrayBuffer().then((b) => crypto.subtle.digest('SHA-256', b)).then((d) => done([window.savedName,
+        [...new Uint8Array(d)].map((n) => n.toString(16).padStart(2, '0')).join('')]));"""
+
+
+def open_network(page, trial):
+    page.go(f"#/trials/{trial['id']}?tab=network")
+    page.shown(of("network-edit-copy"))
+
+
+@pytest.mark.parametrize("button,query,suffix", [("network-onnx", "?format=onnx", "onnx"), ("network-download", "", "safetensors")])
+def test_a_trained_network_is_saved(page, daemon, finished, button, query, suffix):
+    trial = finished[1][0]
+    open_network(page, trial)
+    page.script(KEEP_FILE)
+    page.click(of(button))
+    page.until(lambda: page.script("return window.savedName"), "a file")
+    content = daemon.request("GET", f"/v1/trials/{trial['id']}/network{query}").content
+    assert page.driver.execute_async_script(READ_FILE) == [f"{trial['id']}.{suffix}", hashlib.sha256(content).hexdigest()]
+
+
+def test_a_network_that_has_no_operators_says_which(page, daemon, blobs):
+    layers = [{"name": "in", "kind": "image_input"}, {"name": "odd", "kind": "adaptive_average_pool", "size": 5},
+              {"name": "fc", "kind": "fully_connected"}, {"name": "softmax", "kind": "softmax"}]
+    job = daemon.submit(spec(blobs, name="no onnx", network={"layers": layers}, training={"epochs": 1, "batch_size": 400, "solver": "adam"}))
+    [trial] = daemon.wait_job(job["id"])
+    assert trial["state"] == "completed", trial
+    open_network(page, trial)
+    page.click(of("network-onnx"))
+    said = daemon.request("GET", f"/v1/trials/{trial['id']}/network?format=onnx").json()
+    assert said["code"] == "not_supported"
+    page.until(lambda: page.texts(of("failure")) == [said["detail"] + "."], "the refusal as a sentence")
+    page.picture("trial-network-refused")
+    assert len(page.complaints()) == 1  # the refused request
+
+
+def test_without_weights_nothing_is_saved(page, diverged):
+    open_network(page, diverged)
+    assert page.count(of("network-onnx")) == page.count(of("network-download")) == 0
