@@ -42,6 +42,18 @@ def test_the_list_of_jobs_is_that_of_the_api(page, daemon, finished, hostile):
     assert row[1] == "completed" and row[2] == "6 trials" and row[3].split()[0] == as_shown.number(best)
 
 
+def test_the_time_that_is_shown_is_the_one_that_the_list_is_sorted_by(page, daemon, finished, hostile):
+    page.go("#/")
+    page.shown(of("job-row"))
+    for sort, heading, field in (("", "Submitted", "created_at"), ("created_at", "Submitted", "created_at"), ("-updated_at", "Changed", "updated_at")):
+        page.choose(of("filter-sort"), sort)
+        page.until(lambda: page.texts(of("jobs") + " th")[-1] == heading, heading)
+        page.until(lambda: page.script("return [...document.querySelectorAll(arguments[0])].map((e) => e.dateTime)", of("job-time") + " time")
+                   == [job[field] for job in daemon.get(f"/v1/jobs?limit=50&sort={sort or '-created_at'}")["items"]], f"the times {field}")
+    page.window(390, 844)
+    assert page.script("return getComputedStyle(document.querySelector(arguments[0]), '::before').content", of("job-time")) == '"changed "'
+
+
 def test_jobs_are_searched_and_filtered(page, finished, hostile):
     page.go("#/")
     page.fill(of("search"), "finished")

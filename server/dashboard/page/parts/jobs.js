@@ -1,13 +1,14 @@
 /** Jobs as a table; on a narrow screen each is a card. */
 
-import {h} from '../dom.js';
-import {count, metricName, number, plural} from '../format.js';
+import {h, replace} from '../dom.js';
+import {count, metricName, number, plural, time} from '../format.js';
 import {badge} from './badge.js';
 import {keyed} from './keyed.js';
 import {progress} from './progress.js';
 import {when} from './when.js';
 
 const FINAL = new Set(['completed', 'stopped', 'cancelled', 'failed']);
+const TIMES = {created_at: 'Submitted', updated_at: 'Changed'};
 
 function trialsCell({trial_count: total, counts, progress: share, state}) {
   const failed = counts.failed ? h('span', {class: 'bad'}, ` · ${count(counts.failed)} failed`) : null;
@@ -33,26 +34,42 @@ function nameCell(job, withExperiment) {
   ];
 }
 
-function jobRow(job, withExperiment) {
+/** All that is known of when, for a tooltip. */
+function timesText({created_at: made, started_at: begun, finished_at: ended}) {
+  return [['submitted', made], ['started', begun], ['ended', ended]].filter(([, at]) => at).map(([word, at]) => `${word} ${time(at)}`).join(', ');
+}
+
+/** On a telephone, where there is no heading, with its word. */
+function timeCell(job, shown) {
+  return h('td', {class: 'muted time', 'data-test': 'job-time', 'data-word': TIMES[shown].toLowerCase()}, when(job[shown], timesText(job)));
+}
+
+function jobRow(job, shown, withExperiment) {
   return h('tr', {'data-test': 'job-row', 'data-id': job.id},
     h('td', {class: 'wide'}, nameCell(job, withExperiment)),
     h('td', {}, badge(job.paused && job.state !== 'paused' && !FINAL.has(job.state) ? 'paused' : job.state)),
     h('td', {class: 'trials'}, trialsCell(job)),
     h('td', {}, bestCell(job)),
     h('td', {class: 'clip'}, h('a', {href: `#/datasets/${job.dataset.id}`, class: 'muted'}, job.dataset.name)),
-    h('td', {class: 'muted'}, when(job.finished_at ?? job.started_at ?? job.created_at)));
+    timeCell(job, shown));
 }
 
 /**
  * @param {{withExperiment: boolean}} options
- * @returns {HTMLElement} with a method `show(jobs)`; rows of jobs that have not changed stay as they are
+ * @returns {HTMLElement} with a method `show(jobs, time)`, the time that they are sorted by: `created_at` or `updated_at`; rows of
+ *   jobs that have not changed stay as they are
  */
 export function jobTable({withExperiment}) {
   const body = h('tbody', {});
-  const heads = ['Job', 'State', 'Trials', 'Best', 'Data', 'When'];
+  const timeHead = h('th', {scope: 'col'});
+  const heads = ['Job', 'State', 'Trials', 'Best', 'Data'];
   const box = h('div', {class: 'table-box', tabindex: '0', role: 'region', 'aria-label': 'Jobs'},
     h('table', {class: 'jobs', 'data-test': 'jobs'},
-      h('thead', {}, h('tr', {}, heads.map((text) => h('th', {scope: 'col'}, text)))), body));
-  box.show = keyed(body, (job) => job.id, (job) => jobRow(job, withExperiment));
+      h('thead', {}, h('tr', {}, heads.map((text) => h('th', {scope: 'col'}, text)), timeHead)), body));
+  const draw = keyed(body, ({job}) => job.id, ({job, shown}) => jobRow(job, shown, withExperiment));
+  box.show = (jobs, shown = 'created_at') => {
+    replace(timeHead, TIMES[shown]);
+    draw(jobs.map((job) => ({job, shown})));
+  };
   return box;
 }

@@ -16,10 +16,11 @@ function tick() {
 setInterval(tick, TICK_MS);
 
 /**
- * How long ago something was, kept true while it is shown; the instant is its title.
+ * How long ago something was, kept true while it is shown.
  * @param {?string} rfc3339
+ * @param {string} title by default the instant
  * @returns {HTMLElement}
  */
-export function when(rfc3339) {
-  return h('time', {class: 'ago nowrap', datetime: rfc3339 ?? '', title: time(rfc3339)}, ago(rfc3339));
+export function when(rfc3339, title = time(rfc3339)) {
+  return h('time', {class: 'ago nowrap', datetime: rfc3339 ?? '', title}, ago(rfc3339));
 }

@@ -14,9 +14,14 @@ const SLOW_MS = 10000; // between looks at the experiments, which change when jo
 const FIELDS = 'id,number,kind,name,experiment,dataset,state,paused,archived,labels,headline_metric,trial_count,counts,progress,best,'
   + 'created_at,started_at,finished_at';
 
+/** The time that the list is sorted by, or the one that tells most where it is sorted by something else. */
+function timeOf(query) {
+  return query.get('sort') === '-updated_at' ? 'updated_at' : 'created_at';
+}
+
 /** The list's path for what the address asks for. */
 function pathOf(query) {
-  const asked = new URLSearchParams({limit: String(PAGE), fields: FIELDS});
+  const asked = new URLSearchParams({limit: String(PAGE), fields: timeOf(query) === 'updated_at' ? `${FIELDS},updated_at` : FIELDS});
   for (const name of ['search', 'state', 'kind', 'archived', 'sort', 'label', 'cursor']) {
     if (query.get(name)) {
       asked.set(name, query.get(name));
@@ -55,7 +60,7 @@ export function view(_, {signal, query, setQuery, title}) {
   const show = ({items, next_cursor: next}) => {
     const isFiltered = [...query.keys()].length > 0;
     set(table, {hidden: items.length === 0});
-    table.show(items);
+    table.show(items, timeOf(query));
     replace(said, plural(items.length, 'job'));
     replace(below, items.length ? pager(query, next, turn) : isFiltered ? h('p', {class: 'card empty', 'data-test': 'no-match'}, 'No job fits.') : welcome());
   };

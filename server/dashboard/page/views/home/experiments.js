@@ -10,7 +10,7 @@ function card(experiment) {
   return h('a', {class: 'card tile', href: `#/experiments/${id}`, 'data-test': 'experiment-card'},
     h('h3', {class: 'clip', title: name}, name),
     notes ? h('p', {class: 'muted small clip'}, notes) : null,
-    h('p', {class: 'muted small'}, `${plural(jobs, 'job')} · ${plural(trials, 'trial')}`, last ? [' · ', when(last)] : null));
+    h('p', {class: 'muted small'}, `${plural(jobs, 'job')} · ${plural(trials, 'trial')}`, last ? [' · last job ', when(last)] : null));
 }
 
 /**
