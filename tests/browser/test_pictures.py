@@ -111,6 +111,32 @@ def test_the_table_can_be_saved(page, daemon, finished):
     rows = list(csv.reader(io.StringIO(text)))
     assert [[int(n) for n in row[1:]] for row in rows[1:]] == matrix(daemon, trial)["counts"]
 
+# Whether the last colour of a legend's ramp, the n-th of an element, is that of the ground of another element.
+RAMP_ENDS_AS = """const [box, n, cell] = arguments;
+    const paint = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+    const pixel = (colour) => { paint.fillStyle = colour; paint.fillRect(0, 0, 1, 1); return [...paint.getImageData(0, 0, 1, 1).data]; };
+    const ramp = getComputedStyle(document.querySelector(box).querySelectorAll('.ramp-bar')[n]).backgroundImage;
+    const [last, wanted] = [pixel(ramp.match(/.*, (\\w+\\(.*\\))\\)$/)[1]), pixel(getComputedStyle(document.querySelector(cell)).backgroundColor)];
+    return last.every((c, i) => Math.abs(c - wanted[i]) < 3) || [ramp, last, wanted];"""
+
+
+def test_the_colours_of_a_matrix_have_a_legend(page, daemon, finished, crowd):
+    counts = np.array(matrix(daemon, finished[1][0])["counts"])
+    open_tab(page, finished[1][0], "confusion")
+    largest = as_shown.count(int(counts.max()))
+    page.until(lambda: page.texts(of("matrix-legend") + " .ramp") == [f"Found\n0\n{largest}", f"Mistaken\n0\n{largest}"], "the range of counts")
+    strongest = int(np.diag(counts).argmax())
+    assert counts.max() == counts[strongest, strongest]
+    for scheme in ("light", "dark"):
+        page.scheme(scheme)
+        page.until(lambda s=scheme: page.script("return document.documentElement.dataset.theme") == s, scheme)
+        assert page.script(RAMP_ENDS_AS, of("matrix-legend"), 0, cell(strongest, strongest)) is True
+        page.picture(f"matrix-legend-{scheme}")
+    page.choose(of("matrix-show"), "recall")
+    page.shown(of("matrix-legend"), "100 %")
+    open_tab(page, crowd, "confusion")
+    page.shown(of("matrix-legend"), "Mistaken")  # of a drawing, too
+
 
 def test_many_classes_are_drawn_and_walked_by_keys(page, daemon, crowd):
     said = matrix(daemon, crowd)
@@ -193,7 +219,9 @@ def test_kept_pictures_and_any_other(page, daemon, hostile):
                                    of("kept-picture")) == samples, "the pictures that the trial kept")
     page.shown(of("picture-facts"), f"item {samples[0]}")
     page.until(lambda: page.count(of("heat") + "[data-drawn]") > 0, "a map")
+    page.shown(of("maps") + " + * + .ramp", "Share of the strongest place")
     page.shown(of("activation"), "relu1")
+    page.shown(of("activation") + " .ramp", "its smallest number")
     other = next(n for n in range(100) if str(n) not in samples)
     page.fill(of("item"), str(other))
     page.click(of("show-item"))

@@ -1,6 +1,7 @@
 import {h} from '../dom.js';
 import {plural} from '../format.js';
 import {cellWords} from './matrix.js';
+import {matrixLegend} from './matrix_legend.js';
 import {cellStrength} from './matrix_model.js';
 
 const NAMES = {left: 132, top: 96}; // room for the names of classes
@@ -9,6 +10,13 @@ const SEEN = 2; // a cell is never drawn smaller: single mistakes among a thousa
 const LARGEST = 28;
 const NAMED = 11; // cells of this size have names beside them
 const STEPS = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
+
+/** How much of a cell's ground its colour hides: the faintest is still seen. */
+const cover = (strength) => 0.2 + 0.8 * strength;
+
+function colourOf(series, strength) {
+  return strength === 0 ? 'var(--surface)' : `color-mix(in srgb, ${series} ${100 * cover(strength)}%, var(--surface))`;
+}
 
 function colours(element) {
   const style = getComputedStyle(element);
@@ -111,7 +119,7 @@ class Drawing {
       if (!(x > -this.size && y > -this.size && x < width && y < height)) {
         continue; // out of sight, or of a class that is left out
       }
-      pen.globalAlpha = 0.2 + 0.8 * cellStrength(this.model, shown, t, p);
+      pen.globalAlpha = cover(cellStrength(this.model, shown, t, p));
       pen.fillStyle = t === p ? look.right : look.wrong;
       const side = Math.max(SEEN, this.size - gap);
       pen.fillRect(x, y, side, side);
@@ -236,5 +244,5 @@ export function matrixCanvas(model, options) {
       h('div', {class: 'row'}, button('−', 'Smaller cells', 'zoom-out', () => drawing.zoom(drawing.size / 1.5)),
         button('+', 'Larger cells', 'zoom-in', () => drawing.zoom(drawing.size * 1.5)),
         button('All', 'See the whole matrix', 'zoom-fit', () => drawing.fit()))),
-    drawing.box, words);
+    matrixLegend(model, options.shown, colourOf), drawing.box, words);
 }

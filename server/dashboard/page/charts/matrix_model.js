@@ -57,6 +57,9 @@ export function cellValue(model, shown, t, p) {
   return shown === 'counts' ? k : share(k, whole);
 }
 
+/** @returns {number} how strongly a share of the largest value is coloured: small ones must be seen */
+export const valueStrength = (share) => Math.sqrt(share);
+
 /** @returns {number} how strongly a cell is coloured, from 0 to 1 */
 export function cellStrength(model, shown, t, p) {
   const k = model.at(t, p);
@@ -64,7 +67,7 @@ export function cellStrength(model, shown, t, p) {
     return 0;
   }
   const scaled = shown === 'counts' || shown === 'total' ? k / model.largest : cellValue(model, shown, t, p);
-  return Math.sqrt(scaled);
+  return valueStrength(scaled);
 }
 
 const ASCENDING = new Intl.Collator(undefined, {numeric: true});

@@ -1,6 +1,7 @@
 import {h} from '../dom.js';
 import {capital, count, percent} from '../format.js';
 import {cellText, cellWords} from './matrix.js';
+import {matrixLegend} from './matrix_legend.js';
 import {cellStrength, precision, recall} from './matrix_model.js';
 
 const STEPS = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
@@ -61,6 +62,11 @@ function byArrows(table, columns) {
   });
 }
 
+/** As matrix.css colours a cell. */
+function colourOf(series, strength) {
+  return `color-mix(in srgb, ${series} calc(${strength} * var(--fill)), var(--sunken))`;
+}
+
 /** A matrix as a table of buttons, with sums, recall and precision at its edges. */
 export function matrixTable(model, options) {
   const {places} = options;
@@ -74,5 +80,5 @@ export function matrixTable(model, options) {
       sums(model, places, 'Predicted', 'column-sum', (p) => count(model.columns[p])),
       sums(model, places, 'Precision', 'column-precision', (p) => whole(precision(model, p)))));
   byArrows(table, places.length);
-  return h('div', {class: 'matrix-box'}, table);
+  return h('div', {class: 'stack'}, matrixLegend(model, options.shown, colourOf), h('div', {class: 'matrix-box'}, table));
 }

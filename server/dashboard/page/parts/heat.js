@@ -1,4 +1,5 @@
 import {blob} from '../api.js';
+import {SHARES, ramp} from '../charts/ramp.js';
 import {h} from '../dom.js';
 
 /** From nothing to the strongest: clear, amber, red. Over any photograph the strong places stay the strongest. */
@@ -9,6 +10,9 @@ function colour(value) {
   const low = Math.min(STOPS.length - 2, Math.floor(at));
   return STOPS[low].map((from, i) => from + (STOPS[low + 1][i] - from) * (at - low));
 }
+
+/** How much of the picture a value hides. */
+const coverOf = (value) => Math.min(1, value ** 0.75 * 1.15);
 
 /**
  * The service draws a map so that its brightness is the value; here that becomes colour and cover.
@@ -23,7 +27,7 @@ function recolour({data}) {
     data[i] = red;
     data[i + 1] = green;
     data[i + 2] = blue;
-    data[i + 3] = 255 * Math.min(1, value ** 0.75 * 1.15);
+    data[i + 3] = 255 * coverOf(value);
   }
   return most > 0;
 }
@@ -39,6 +43,12 @@ async function draw(canvas, path, signal) {
   pen.putImageData(pixels, 0, 0);
   canvas.dataset.drawn = 'true';
   return any;
+}
+
+/** What the colours of maps stand for: each map has its own strongest place. */
+export function heatLegend() {
+  const colours = SHARES.map((value) => `rgb(${colour(value).map(Math.round).join(' ')} / ${coverOf(value).toFixed(2)})`);
+  return ramp('Share of the strongest place of each map', '0 %', '100 %', colours);
 }
 
 /**

@@ -1,6 +1,6 @@
 import {h, replace} from '../dom.js';
 import {failure} from './failure.js';
-import {coverSlider, heat} from './heat.js';
+import {coverSlider, heat, heatLegend} from './heat.js';
 
 function mapWords({class: name, predicted, true: truth}) {
   return name === truth && name !== predicted ? `${name}, which it is` : name;
@@ -24,5 +24,5 @@ export function mapsOf(rows, make, signal) {
     box.append(h('figure', {}, element, caption));
     return cover;
   });
-  return h('div', {class: 'stack'}, box, coverSlider((share) => covers.forEach((cover) => cover(share))));
+  return h('div', {class: 'stack'}, box, coverSlider((share) => covers.forEach((cover) => cover(share))), heatLegend());
 }

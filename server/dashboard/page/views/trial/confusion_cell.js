@@ -3,10 +3,12 @@ import {h, replace} from '../../dom.js';
 import {capital, count, percent} from '../../format.js';
 import {isExplained, sampleWord} from '../../parts/data_kind.js';
 import {failure} from '../../parts/failure.js';
+import {heat, heatLegend} from '../../parts/heat.js';
 import {picture} from '../../parts/picture.js';
 import {openSample} from '../../parts/picture_dialog.js';
 
 const PAGE = 24;
+const SMALL_COVER = 0.65; // of a map
 
 /** The maps that the trial kept, by the item and the class that they speak for. */
 export async function keptMaps(trialId, signal) {
@@ -19,6 +21,14 @@ function sequenceTile(row) {
   return h('span', {class: 'thumbnail', 'data-test': 'thumbnail', 'data-sample': row.sample}, h('span', {}, `Sequence ${row.sample}`), h('span', {class: 'small'}, percent(row.probability)));
 }
 
+/** A map that the trial kept, in the colours in which it is shown large. */
+function smallMap(trial, map, under, signal) {
+  const path = `/v1/trials/${trial.id}/explanations/${map.n}`;
+  const {element, cover} = heat(under, path, {signal, label: 'its Grad-CAM map', onEmpty: () => {}, onError: () => element.remove()});
+  cover(SMALL_COVER);
+  return element;
+}
+
 function thumbnail({trial, kind}, rows, i, kept, signal) {
   const row = rows[i];
   if (!row.image) {
@@ -27,8 +37,7 @@ function thumbnail({trial, kind}, rows, i, kept, signal) {
   const map = kept.get(row.sample);
   const words = `Item ${row.sample}, ${row.true} taken for ${row.predicted}, ${percent(row.probability)} sure`;
   return h('button', {class: 'thumbnail', 'data-test': 'thumbnail', 'data-sample': row.sample, 'aria-label': `${words}: show ${isExplained(kind) ? 'why' : 'it large'}`, on: {click: () => openSample({trial, kind}, rows, i, signal)}},
-    h('span', {class: 'pair'}, picture(row.image, {alt: '', signal}),
-      map ? picture(`/v1/trials/${trial.id}/explanations/${map.n}`, {alt: 'its Grad-CAM map', signal}) : null),
+    h('span', {class: 'pair'}, picture(row.image, {alt: '', signal}), map ? smallMap(trial, map, picture(row.image, {alt: '', signal}), signal) : null),
     h('span', {class: 'small'}, percent(row.probability)));
 }
 
@@ -58,6 +67,7 @@ export function cellSamples(of, model, chosen, signal) {
   const grid = h('div', {class: 'thumbnails', 'data-test': 'thumbnails'});
   const more = h('button', {hidden: true, 'data-test': 'more', on: {click: () => fetchPage()}}, 'More');
   const note = h('p', {class: 'muted small'});
+  const legend = h('div', {hidden: true}, heatLegend());
   let cursor = null;
   const kept = keptMaps(of.trial.id, signal);
   async function fetchPage() {
@@ -67,10 +77,11 @@ export function cellSamples(of, model, chosen, signal) {
     const from = rows.length;
     rows.push(...page.items);
     grid.append(...page.items.map((_, i) => thumbnail(of, rows, from + i, maps, signal)));
+    legend.hidden = !grid.querySelector('.heat');
     cursor = page.next_cursor;
     more.hidden = !cursor;
     note.textContent = noteOf(of, rows, model.at(t, p) > 0 && part === 'train');
   }
   fetchPage().catch((error) => signal.aborted || replace(note, failure(error)));
-  return h('section', {class: 'card', 'data-test': 'cell-samples', 'aria-label': capital(`${sampleWord(of.kind)}s of the chosen cell`)}, heading(model, chosen, part), note, grid, more);
+  return h('section', {class: 'card', 'data-test': 'cell-samples', 'aria-label': capital(`${sampleWord(of.kind)}s of the chosen cell`)}, heading(model, chosen, part), note, legend, grid, more);
 }

@@ -1,5 +1,6 @@
 import {get} from '../../api.js';
 import {bars} from '../../charts/bars.js';
+import {ramp} from '../../charts/ramp.js';
 import {h, replace, set} from '../../dom.js';
 import {percent, plural} from '../../format.js';
 import {isExplained} from '../../parts/data_kind.js';
@@ -26,8 +27,8 @@ function tiles(row, signal) {
   const [height, width, channels] = row.shape;
   const words = `${plural(channels, 'channel')} of ${height} x ${width}`;
   const image = picture(row.path, {alt: `Activation of ${row.layer}: ${words}`, signal});
-  return h('div', {class: 'stack', 'data-test': 'activation'}, h('div', {class: 'row between'}, h('span', {class: 'small muted'}, `${row.layer}: ${words}, each from its smallest (black) to its largest number`),
-    saveButton(row, 'Save numbers', signal)), h('div', {class: 'tiles'}, image));
+  return h('div', {class: 'stack', 'data-test': 'activation'}, h('div', {class: 'row between'}, h('span', {class: 'small muted'}, `${row.layer}: ${words}`),
+    saveButton(row, 'Save numbers', signal)), ramp(height * width === 1 ? 'Over all channels' : 'In each channel', 'its smallest number', 'its largest', ['rgb(0 0 0)', 'rgb(255 255 255)']), h('div', {class: 'tiles'}, image));
 }
 
 /** The activation of a layer that somebody chooses: kept ones at once, others asked for. */
