@@ -58,6 +58,14 @@ def test_training_and_validation_share_a_chart(page, finished):
     assert told == pytest.approx([loss["last"], loss["min"]], rel=5e-3)
 
 
+def test_a_curve_of_a_single_point_is_seen(page, heard):
+    """A trial of one step: each curve is one point, without a line that would show it."""
+    page.go(f"#/trials/{heard[1]['id']}?tab=curves")
+    for place in (1, 2):
+        page.until(lambda p=place: page.script(PIXELS, 0, f"--series-{p}") > 50, f"a point of curve {place} that one sees")
+    page.picture("curves-single-points")
+
+
 def test_a_curve_can_be_hidden(page, finished):
     page.go(f"#/trials/{finished[1][0]['id']}?tab=curves")
     drawn(page, 2)

@@ -14,7 +14,8 @@ Dygraph.PLUGINS = Dygraph.PLUGINS.filter((plugin) => plugin !== Dygraph.Plugins.
 const COLOURS = 8;
 const DASHES = [null, [7, 4], [2, 3]];
 const MANY_CURVES = 4; // more are drawn with thinner lines
-const FEW_POINTS = 40; // so many are shown as points, too
+const LEAST_POINT = 2.5;
+const POINT_SIZES = [[1, 5], [8, 3.5], [40, LEAST_POINT]]; // [points at most, radius of each]: one alone has no line that would show it
 const SETTLE_MS = 200;
 const SVG_DASHES = ['', '7 4', '2 3'];
 
@@ -28,10 +29,16 @@ export function look(n) {
   return {variable: `--series-${1 + (n % COLOURS)}`, pattern: DASHES[round], svgPattern: SVG_DASHES[round]};
 }
 
+/** @returns {number} the radius of points; 0: the line is enough */
+function sizeOfPoints(values) {
+  const drawn = values.filter(Number.isFinite).length;
+  return POINT_SIZES.find(([most]) => drawn <= most)?.[1] ?? 0;
+}
+
 /** What is drawn of each curve: itself; when smoothed also, faintly, what it was made of. */
 function columnsOf(series, smoothing) {
   const columns = series.map(({place, curve: {steps, values}}) =>
-    ({key: `curve ${place}`, place, steps, values, isPointed: steps.length <= FEW_POINTS}));
+    ({key: `curve ${place}`, place, steps, values, pointSize: sizeOfPoints(values)}));
   if (smoothing === 0) {
     return columns;
   }
@@ -48,8 +55,9 @@ function styleOf(column, width) {
     color: column.isFaint ? `color-mix(in srgb, ${colour} 28%, transparent)` : colour,
     strokePattern: shown.pattern,
     strokeWidth: column.isFaint ? 1 : width,
-    drawPoints: column.isPointed && !column.isFaint,
-    pointSize: 2.5,
+    drawPoints: column.pointSize > 0 && !column.isFaint,
+    pointSize: column.pointSize || LEAST_POINT, // a point between gaps is drawn in any case
+    highlightCircleSize: (column.pointSize || LEAST_POINT) + 1,
   };
 }
 
@@ -102,12 +110,11 @@ function tickerY(low, high, pixels, get, graph, values) {
 function fixedOptions(chart) {
   return {
     connectSeparatedPoints: true, // steps differ from curve to curve: null is no gap, NaN is
-    highlightCircleSize: 3.5,
     drawGrid: true,
     gridLineWidth: 0.5,
     rightGap: 8,
-    xRangePad: 4,
-    yRangePad: 6,
+    xRangePad: 7, // room for the largest point
+    yRangePad: 7,
     axes: {
       x: {axisLabelFormatter: (step) => (Number.isInteger(step) ? count(step) : ''), pixelsPerLabel: 60},
       y: {axisLabelFormatter: number, axisLabelWidth: 58, pixelsPerLabel: TICK_PIXELS, ticker: tickerY},
