@@ -42,6 +42,13 @@ static const struct jx_field FIELDS[] = {
 static enum nn_status check_data(size_t described, const struct nn_network_bind *bind,
                                  struct nn_layer_issue *issue)
 {
+    if (bind && bind->signals) {
+        return nn_layer_refuse(
+            issue, NULL,
+            "begin with a layer of kind image_input: a window enters as an image "
+            "of one row",
+            "the data set holds windows of signals, not sequences");
+    }
     if (bind && (bind->height > 0 || bind->channels > 0)) {
         return nn_layer_refuse(issue, NULL, "begin with a layer of kind image_input",
                                "the data set holds images, not sequences");

@@ -21,6 +21,7 @@ enum nn_normalisation {
  */
 struct nn_network_bind {
     size_t height, width, channels; /* of the images as loaded; 0: there are none */
+    bool signals;                   /* these images are windows of signals; for words alone */
     size_t features;                /* of a step of the sequences; 0: there are none */
     size_t longest;                 /* steps of the longest sequence */
     size_t classes;                 /* 0: nothing to classify */

@@ -195,6 +195,27 @@ static json_t *make_report(const json_t *expanded, const struct nn_description *
     return report;
 }
 
+/* Sizes that were compared with nothing must not look as if they had been. */
+static void warn_unbound(const struct nn_description *graph, const struct nn_layer_plan *plans,
+                         struct nn_issues *issues)
+{
+    const struct nn_node *input = &graph->nodes[graph->input];
+    struct nn_shape in = plans[graph->input].out, out = plans[graph->output].out;
+    char shape[64], outputs[64], text[320], pointer[64];
+    nn_shape_text(in, shape, sizeof shape);
+    (void)snprintf(outputs, sizeof outputs, "%zu outputs", out.channels);
+    (void)snprintf(
+        text, sizeof text, "no data set and no sizes were given: assumed are %s%s and %s%s",
+        is_known(in) ? "the description's own input of " : "an input of unknown size",
+        is_known(in) ? shape : "", is_known(out) ? outputs : "as many outputs as there are classes",
+        is_known(in) ? "" : ", so no layer's size was checked");
+    jx_pointer_index("/layers", input->position, pointer, sizeof pointer);
+    nn_issue_warning(
+        issues, "sizes_not_checked", input->layer.name, pointer, text,
+        "name a data set (dataset), or give sizes (input or sequence, and classes), to "
+        "have them checked against it");
+}
+
 static json_t *analyze(const json_t *expanded, const struct nn_network_bind *bind,
                        size_t batch_size, struct nn_issues *issues)
 {
@@ -207,6 +228,9 @@ static json_t *analyze(const json_t *expanded, const struct nn_network_bind *bin
     plans = nn_memory_alloc(NULL, graph ? graph->n_nodes : 0, sizeof *plans);
     if (plans && graph) {
         nn_graph_plan(graph, bind, issues, plans);
+    }
+    if (plans && graph && !bind && issues->errors == 0) {
+        warn_unbound(graph, plans, issues);
     }
     if (plans && !issues->out_of_memory) {
         report = make_report(expanded, graph, plans, bind, batch_size, issues);

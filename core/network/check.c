@@ -147,7 +147,10 @@ static void find_output(struct nn_issues *issues, struct nn_description *graph)
         graph->ends_in_softmax = true;
         graph->output = node->inputs[0];
         if (is_kind(&graph->nodes[graph->output], "relu")) {
-            nn_issue_warning(issues, graph->nodes[graph->output].layer.name,
+            char pointer[POINTER_SIZE];
+            pointer_of(&graph->nodes[graph->output], pointer);
+            nn_issue_warning(issues, "relu_before_softmax", graph->nodes[graph->output].layer.name,
+                             pointer,
                              "the scores pass through a relu before the softmax, which cuts off "
                              "everything below 0",
                              "remove the relu");

@@ -13,14 +13,17 @@
 #define NN_NETWORK_CONNECTIONS_MAX 4096
 #define NN_NETWORK_DROPOUT_MAX     64 /* NN_RANDOM_DROPOUT leaves room for so many */
 
-/* A hostile description gets no longer list, and no endless search for names. */
+/* A hostile description gets no longer list, and no endless search for names or issues; one mistake
+ * that is made over and over leaves room in the list for others. */
 #define NN_ISSUES_MAX          100
+#define NN_ISSUES_ALIKE        8
+#define NN_ISSUES_COUNTED      4000
 #define NN_ISSUES_WITH_NEAREST 20
 
 /* ---- issues ---- */
 
 struct nn_issues {
-    json_t *list; /* of {"severity", "layer", "pointer", "text", "mend"} */
+    json_t *list; /* of {"severity", "code", "layer", "pointer", "text", "mend", "more"} */
     size_t errors;
     bool out_of_memory;
     bool of_template; /* pointers into the layers of a template mean nothing to the caller */
@@ -33,8 +36,14 @@ void nn_issues_deinit(struct nn_issues *issues);
 /* layer and mend may be NULL; pointer is relative to the spec. */
 void nn_issue(struct nn_issues *issues, const char *layer, const char *pointer, const char *mend,
               const char *fmt, ...) NN_PRINTF(5, 6);
-void nn_issue_warning(struct nn_issues *issues, const char *layer, const char *text,
-                      const char *mend);
+/* code: a stable name of what is warned of. */
+void nn_issue_warning(struct nn_issues *issues, const char *code, const char *layer,
+                      const char *pointer, const char *text, const char *mend);
+/* Nothing more would be listed, or enough was counted. */
+bool nn_issues_full(const struct nn_issues *issues);
+
+/* Our kind of layer for a name of PyTorch, Keras or MATLAB; NULL: none is known. */
+const char *nn_layer_synonym(const char *name);
 
 /* How to mend an option, from its table: what goes there if the table has it, else "its options are
  * a, b" with `begin` for the first words. field: its name, perhaps with a path behind, or NULL. */

@@ -21,7 +21,7 @@
 
 #include "core/network/expand_internal.h"
 
-enum { DEPTH_MAX = 16 };
+enum { DEPTH_MAX = 16, TEXT_SIZE = 160 };
 
 static void expand_items(struct nn_expansion *x, struct nn_scope *scope, const json_t *items,
                          const char *pointer);
@@ -271,6 +271,50 @@ static json_t *derive(struct nn_expansion *x, const json_t *derived, const json_
     return out;
 }
 
+/* Adds the blocks that items name to `names`, and to `known` as its keys. */
+static void note_blocks(struct nn_expansion *x, const json_t *items, json_t *names, json_t *known)
+{
+    size_t i;
+    const json_t *item;
+    json_array_foreach(items, i, item)
+    {
+        const json_t *layers = json_object_get(item, "layers"), *name;
+        name = json_is_array(layers) ? NULL : json_object_get(item, "block");
+        note_blocks(x, json_is_array(layers) ? layers : NULL, names, known);
+        if (json_is_string(name) && !json_object_get(known, json_string_value(name))) {
+            nn_expand_kept(x, json_array_append(names, (json_t *)(uintptr_t)name));
+            nn_expand_kept(x, json_object_set_new(known, json_string_value(name), json_true()));
+        }
+    }
+}
+
+/* A block that nothing names is not expanded, so nobody has looked at its layers. */
+static void warn_unused_blocks(struct nn_expansion *x, const json_t *layers)
+{
+    json_t *names = nn_expand_made(x, json_array()), *known = nn_expand_made(x, json_object());
+    const char *name;
+    json_t *block;
+    note_blocks(x, layers, names, known);
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        block = json_object_get(x->blocks, json_string_value(json_array_get(names, i)));
+        note_blocks(x, json_object_get(block, "layers"), names, known);
+    }
+    json_object_foreach((json_t *)(uintptr_t)x->blocks, name, block)
+    {
+        char text[TEXT_SIZE], place[POINTER_SIZE];
+        if (json_object_get(known, name) || nn_issues_full(x->issues)) {
+            continue;
+        }
+        jx_pointer_key("/blocks", name, place, sizeof place);
+        (void)snprintf(text, sizeof text,
+                       "the block \"%.64s\" is not used: its layers are not looked at", name);
+        nn_issue_warning(x->issues, "unused_block", NULL, place, text,
+                         "use it in a layer, {\"name\": ..., \"block\": its name}, or remove it");
+    }
+    json_decref(names);
+    json_decref(known);
+}
+
 /* {"name"?, "parameters"?, "layers", "connections"?}; a chain has no connections. */
 static json_t *whole_of(struct nn_expansion *x, const json_t *form)
 {
@@ -304,6 +348,7 @@ json_t *nn_description_expand(const json_t *form, struct nn_issues *issues)
     json_t *values = derive(&x, json_object_get(form, "derived"), parameters ? parameters : empty);
     top.values = values;
     expand_items(&x, &top, json_object_get(form, "layers"), "/layers");
+    warn_unused_blocks(&x, json_object_get(form, "layers"));
     if (json_array_size(x.layers) > NN_NETWORK_LAYERS_MAX ||
         json_array_size(x.connections) > NN_NETWORK_CONNECTIONS_MAX) {
         nn_issue(issues, NULL, "/layers", "repeat less",

@@ -23,7 +23,7 @@ void nn_expand_kept(struct nn_expansion *x, int status)
 
 static bool stopped(const struct nn_expansion *x)
 {
-    return x->issues->out_of_memory || x->issues->errors >= NN_ISSUES_MAX || x->steps > STEPS_MAX;
+    return x->issues->out_of_memory || nn_issues_full(x->issues) || x->steps > STEPS_MAX;
 }
 
 bool nn_expand_steps(struct nn_expansion *x, size_t count, const char *pointer)

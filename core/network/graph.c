@@ -66,9 +66,10 @@ static void issue_unknown_kind(const char *name, const char *kind, const char *p
                                      names[i]);
         }
     }
-    const char *nearest = jx_nearest(kind, names, sizeof names[0]);
-    if (nearest) {
-        (void)snprintf(mend, sizeof mend, "did you mean \"%s\"?", nearest);
+    const char *ours = nn_layer_synonym(kind);
+    ours = ours ? ours : jx_nearest(kind, names, sizeof names[0]);
+    if (ours) {
+        (void)snprintf(mend, sizeof mend, "did you mean \"%s\"?", ours);
     }
     nn_issue(issues, name, place, mend, "there is no kind of layer called \"%.64s\"", kind);
 }
@@ -162,8 +163,7 @@ bool nn_graph_read_layers(const json_t *layers, struct nn_issues *issues,
     for (size_t i = 0; i < graph->n_nodes; i++) {
         graph->nodes[i].position = i;
         graph->nodes[i].layer.name = "";
-        if (issues->errors < NN_ISSUES_MAX &&
-            !read_layer(json_array_get(layers, i), i, issues, graph)) {
+        if (!nn_issues_full(issues) && !read_layer(json_array_get(layers, i), i, issues, graph)) {
             return false;
         }
     }
@@ -276,7 +276,7 @@ bool nn_graph_read_connections(const json_t *connections, struct nn_issues *issu
     if (!edges || !names) {
         return false;
     }
-    for (size_t i = 0; connections && i < most && issues->errors < NN_ISSUES_MAX; i++) {
+    for (size_t i = 0; connections && i < most && !nn_issues_full(issues); i++) {
         read_connection(json_array_get(connections, i), i, names, graph, issues, edges, &n);
     }
     for (size_t i = 1; !connections && i < graph->n_nodes; i++) {

@@ -24,16 +24,62 @@ void nn_issues_deinit(struct nn_issues *issues)
     issues->list = issues->origins = NULL;
 }
 
-static void put(struct nn_issues *issues, const char *severity, const char *layer,
+static const char *member(const json_t *issue, const char *key)
+{
+    const char *text = json_string_value(json_object_get(issue, key));
+    return text ? text : "";
+}
+
+/* The issue that another one of this text is counted with: that of the same place (in a template,
+ * which has no places, of the same layer), or the last of many alike. NULL: it is to be listed. */
+static json_t *counted_with(const struct nn_issues *issues, const char *layer, const char *pointer,
+                            const char *text)
+{
+    size_t i, alike = 0;
+    json_t *issue, *last = NULL;
+    json_array_foreach(issues->list, i, issue)
+    {
+        if (strcmp(member(issue, "text"), text) != 0) {
+            continue;
+        }
+        bool same_layer = strcmp(member(issue, "layer"), layer ? layer : "") == 0;
+        if (strcmp(member(issue, "pointer"), pointer) == 0 && (pointer[0] || same_layer)) {
+            return issue;
+        }
+        last = issue;
+        alike++;
+    }
+    return alike >= NN_ISSUES_ALIKE ? last : NULL;
+}
+
+static bool list(struct nn_issues *issues, const char *severity, const char *code,
+                 const char *layer, const char *pointer, const char *text, const char *mend)
+{
+    json_t *issue =
+        json_pack("{s:s, s:s?, s:o, s:o, s:o, s:o, s:i}", "severity", severity, "code", code,
+                  "layer", layer ? jx_text(layer, SIZE_MAX) : json_null(), "pointer",
+                  jx_text(pointer, SIZE_MAX), "text", jx_text(text, SIZE_MAX), "mend",
+                  mend ? jx_text(mend, SIZE_MAX) : json_null(), "more", 0);
+    return json_array_append_new(issues->list, issue) == 0;
+}
+
+static void put(struct nn_issues *issues, const char *severity, const char *code, const char *layer,
                 const char *pointer, const char *text, const char *mend)
 {
-    json_t *issue = json_pack("{s:s, s:o, s:o, s:o, s:o}", "severity", severity, "layer",
-                              layer ? jx_text(layer, SIZE_MAX) : json_null(), "pointer",
-                              jx_text(pointer, SIZE_MAX), "text", jx_text(text, SIZE_MAX), "mend",
-                              mend ? jx_text(mend, SIZE_MAX) : json_null());
-    if (json_array_append_new(issues->list, issue) != 0) {
-        issues->out_of_memory = true;
+    bool fine = true;
+    json_t *counted = counted_with(issues, layer, pointer, text);
+    if (counted) {
+        json_int_t more = json_integer_value(json_object_get(counted, "more"));
+        fine = json_object_set_new(counted, "more", json_integer(more + 1)) == 0;
+    } else if (json_array_size(issues->list) < NN_ISSUES_MAX) {
+        fine = list(issues, severity, code, layer, pointer, text, mend);
     }
+    issues->out_of_memory = issues->out_of_memory || !fine;
+}
+
+bool nn_issues_full(const struct nn_issues *issues)
+{
+    return json_array_size(issues->list) >= NN_ISSUES_MAX || issues->errors >= NN_ISSUES_COUNTED;
 }
 
 /* A pointer into the expanded layers as one into what the caller wrote. */
@@ -62,15 +108,15 @@ void nn_issue(struct nn_issues *issues, const char *layer, const char *pointer, 
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    if (issues->errors++ < NN_ISSUES_MAX) {
-        put(issues, "error", layer, original(issues, pointer, place, sizeof place), text, mend);
-    }
+    issues->errors++;
+    put(issues, "error", NULL, layer, original(issues, pointer, place, sizeof place), text, mend);
 }
 
-void nn_issue_warning(struct nn_issues *issues, const char *layer, const char *text,
-                      const char *mend)
+void nn_issue_warning(struct nn_issues *issues, const char *code, const char *layer,
+                      const char *pointer, const char *text, const char *mend)
 {
-    put(issues, "warning", layer, "", text, mend);
+    char place[TEXT_SIZE];
+    put(issues, "warning", code, layer, original(issues, pointer, place, sizeof place), text, mend);
 }
 
 void nn_mend_field(const char *begin, const struct jx_field *fields, const char *field, char *out,
@@ -105,12 +151,6 @@ static const json_t *first_error(const struct nn_issues *issues)
         }
     }
     return NULL;
-}
-
-static const char *member(const json_t *issue, const char *key)
-{
-    const char *text = json_string_value(json_object_get(issue, key));
-    return text ? text : "";
 }
 
 enum nn_status nn_issues_status(const struct nn_issues *issues, struct nn_error *err)

@@ -47,7 +47,8 @@ enum nn_task nn_description_task(const struct nn_description *description);
 json_t *nn_description_json(const struct nn_description *description);
 
 /* A report on a spec, good or bad. NN_OK also when the network has issues; other statuses only for
- * memory. bind NULL: without a data set, sizes that depend on it are null. New reference:
+ * memory. bind NULL: without a data set, sizes that depend on it are null, and a network that is
+ * valid so far is warned of ("sizes_not_checked"). New reference:
  *
  * {"name": "simple_cnn" | null, "valid": bool, "description": {"layers", ...} | null: the spec with
  *  its parameters filled in,
@@ -57,7 +58,8 @@ json_t *nn_description_json(const struct nn_description *description);
  *              "activation_bytes"}],
  *  "totals": {"learnables" (null while there are errors), "states", "multiply_adds",
  *             "parameter_bytes", "training_bytes", "inference_bytes", "batch_size"},
- *  "issues": [{"severity": "error" | "warning", "layer": name | null, "pointer", "text", "mend"}]}
+ *  "issues": [{"severity": "error" | "warning", "code": of a warning | null, "layer": name | null,
+ *              "pointer", "text", "mend", "more": how many alike are not listed}]}
  *
  * activation and multiply_adds are per sample, of sequences (format CT) per step; training_bytes
  * and inference_bytes are what nn_network_create would take for batch_size samples. */

@@ -194,6 +194,10 @@ static void put_issues(FILE *out, const json_t *issues)
             set_text(cell, nn_report_text(issue, PARTS[k]));
             (void)fprintf(out, "%s%s", cell[0] ? BEFORE[k] : "", cell);
         }
+        json_int_t more = json_integer_value(json_object_get(issue, "more"));
+        if (more > 0) {
+            (void)fprintf(out, " (and %" JSON_INTEGER_FORMAT " more like it)", more);
+        }
         (void)fputc('\n', out);
     }
 }

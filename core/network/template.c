@@ -140,10 +140,20 @@ static void add_parameter_issue(void *ctx, const char *pointer, const char *text
              unknown || !field ? "" : " ", text);
 }
 
+/* Where a form reports its mistakes; fields that it does not know do not keep it from being read.
+ */
+struct form_issues {
+    struct nn_issues *issues;
+    bool unreadable;
+};
+
 static void add_issue(void *ctx, const char *pointer, const char *text)
 {
-    bool named = pointer[0] && strncmp(text, "unknown field", 13) != 0;
-    nn_issue(ctx, NULL, pointer,
+    struct form_issues *to = ctx;
+    bool unknown = strncmp(text, "unknown field", 13) == 0;
+    bool named = pointer[0] && !unknown;
+    to->unreadable = to->unreadable || !unknown;
+    nn_issue(to->issues, NULL, pointer,
              "write {\"layers\": [...]}, beside it connections, blocks and parameters as needed",
              "%s%s%s", named ? pointer + 1 : "", named ? " " : "", text);
 }
@@ -195,12 +205,13 @@ static const struct jx_field NESTED_FORM[] = {
 static bool read_parameters(const json_t *spec, struct table *table, struct nn_issues *issues)
 {
     struct parameter_issues to = {issues, table->fields + 1};
+    struct form_issues of_form = {.issues = issues};
     struct nested_form form;
     if (!json_object_get(spec, "parameters")) {
         return jx_decode_all(table->fields, spec, "", &table->values, add_parameter_issue, &to) ==
                0;
     }
-    return jx_decode_all(NESTED_FORM, spec, "", &form, add_issue, issues) == 0 &&
+    return jx_decode_all(NESTED_FORM, spec, "", &form, add_issue, &of_form) == 0 &&
            jx_decode_all(table->fields + 1, form.parameters, "/parameters", &table->values,
                          add_parameter_issue, &to) == 0;
 }
@@ -263,10 +274,9 @@ json_t *nn_spec_expand(const json_t *spec, struct nn_issues *issues)
 {
     if (json_object_get(spec, "layers")) {
         struct explicit_form form;
-        if (jx_decode_all(EXPLICIT_FORM, spec, "", &form, add_issue, issues) > 0) {
-            return NULL;
-        }
-        return nn_description_expand(spec, issues);
+        struct form_issues to = {.issues = issues};
+        (void)jx_decode_all(EXPLICIT_FORM, spec, "", &form, add_issue, &to);
+        return to.unreadable ? NULL : nn_description_expand(spec, issues);
     }
     const char *name = json_string_value(json_object_get(spec, "name"));
     if (!name) {
