@@ -310,6 +310,11 @@ const char *nn_match_text(const struct nn_match *match)
     return match->text;
 }
 
+const char *nn_match_partly(const struct nn_match *match)
+{
+    return match->partly;
+}
+
 const struct nn_file_tensor *nn_match_tensor(const struct nn_match *match, size_t i)
 {
     return match->fits[i].fate == NN_MATCH_MATCHED ? match->fits[i].found : NULL;

@@ -64,14 +64,19 @@ bool nn_match_is_loadable(const struct nn_match *match);
 /* Why not, in one sentence; "" when it is. Borrowed. */
 const char *nn_match_text(const struct nn_match *match);
 
+/* Of a match that is loadable: which tensors of the file have no place in the network, and which
+ * parameters of the network begin new though the head is not theirs, with their shares; "" when
+ * there are none. Borrowed. */
+const char *nn_match_partly(const struct nn_match *match);
+
 /* The tensor for the i-th parameter; NULL unless it matches. */
 const struct nn_file_tensor *nn_match_tensor(const struct nn_match *match, size_t i);
 /* A tensor to be added to it: an LSTM's "bias_hh_l0" to its "bias_ih_l0"; mostly NULL. */
 const struct nn_file_tensor *nn_match_added(const struct nn_match *match, size_t i);
 
 /* New reference; NULL when out of memory:
- * {"loadable": bool, "text": "", "head": "classifier.1" | null, "prefix_removed": "module." | null,
- *  "naming": "efficientnet_pytorch" | null,
+ * {"loadable": bool, "text": "", "partly": nn_match_partly | null, "head": "classifier.1" | null,
+ *  "prefix_removed": "module." | null, "naming": "efficientnet_pytorch" | null,
  *  "matched": [{"name", "shape"}], "missing": [{"name", "shape"}],
  *  "wrong_shape": [{"name", "shape", "found"}],
  *  "not_finite": [{"name", "shape"}],

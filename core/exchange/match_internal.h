@@ -34,7 +34,7 @@ struct nn_match {
     size_t counts[NN_MATCH_FATE_COUNT];
     const char *head, *prefix;
     enum nn_match_naming naming;
-    char head_copy[96], text[320];
+    char head_copy[96], text[320], partly[320];
 };
 
 /* What the i-th wanted parameter is called under a naming, without a prefix; false: it has no name
@@ -44,7 +44,8 @@ bool nn_match_name(const struct nn_match *match, enum nn_match_naming naming, si
 /* "efficientnet_pytorch"; NULL of our own. */
 const char *nn_match_naming_name(enum nn_match_naming naming);
 
-/* Fills text from fates and counts: why the match is not loadable, or nothing. */
+/* Fills text and partly from fates and counts: why the match is not loadable, and what of file and
+ * network found no counterpart, or nothing. */
 void nn_match_describe(struct nn_match *match);
 
 #endif

@@ -3,6 +3,7 @@
  * A match in words: one sentence when it does not hold, and the report as JSON.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/exchange/match_internal.h"
 
@@ -43,6 +44,75 @@ static void first_text(const struct nn_match *match, char *out, size_t size)
     }
 }
 
+static double values_of(const size_t *shape, size_t rank)
+{
+    double count = 1;
+    for (size_t i = 0; i < rank; i++) {
+        count *= (double)shape[i];
+    }
+    return count;
+}
+
+/* What is left over of a list: how many of how many, their share of all values, the first. */
+struct rest {
+    size_t n, all;
+    double left, values;
+    const char *first;
+};
+
+static void rest_add(struct rest *rest, const char *name, const size_t *shape, size_t rank,
+                     bool is_left)
+{
+    double count = values_of(shape, rank);
+    rest->all++;
+    rest->values += count;
+    if (is_left) {
+        rest->n++;
+        rest->left += count;
+        rest->first = rest->first ? rest->first : name;
+    }
+}
+
+static size_t rest_text(const struct rest *rest, const char *whose, const char *lack, char *out,
+                        size_t size)
+{
+    double share = rest->values > 0 ? 100 * rest->left / rest->values : 0;
+    int n = snprintf(out, size, "%zu of %s %zu %s (%.1f %% of its values; first \"%.60s\")",
+                     rest->n, whose, rest->all, lack, share, rest->first);
+    return n > 0 && (size_t)n < size ? (size_t)n : size - 1;
+}
+
+/* Another variant of the network shows in what has no counterpart. */
+static void describe_rest(struct nn_match *match)
+{
+    struct rest file = {0}, network = {0};
+    size_t used = 0, size = sizeof match->partly;
+    for (size_t i = 0; i < match->n_tensors; i++) {
+        const struct nn_file_tensor *t = match->tensors[i];
+        if (match->leftover[i] != NN_MATCH_IGNORED) {
+            rest_add(&file, t->name, t->shape, t->rank, match->leftover[i] == NN_MATCH_UNEXPECTED);
+        }
+    }
+    for (size_t i = 0; i < match->n_wanted; i++) {
+        const struct nn_parameter_shape *p = &match->wanted[i];
+        bool head = match->head && strcmp(p->layer, match->head) == 0;
+        if (match->fits[i].fate != NN_MATCH_OPTIONAL) {
+            rest_add(&network, p->name, p->shape, p->ndim,
+                     match->fits[i].fate == NN_MATCH_REPLACED && !head);
+        }
+    }
+    if (file.n > 0) {
+        used = rest_text(&file, "the file's", "tensors have no place in the network", match->partly,
+                         size);
+    }
+    if (network.n > 0) {
+        used +=
+            (size_t)snprintf(match->partly + used, size - used, "%s", file.n > 0 ? ", and " : "");
+        (void)rest_text(&network, "the network's", "parameters have no values in the file",
+                        match->partly + used, size - used);
+    }
+}
+
 void nn_match_describe(struct nn_match *match)
 {
     char first[224] = "";
@@ -55,6 +125,8 @@ void nn_match_describe(struct nn_match *match)
     } else if (match->counts[NN_MATCH_MATCHED] == 0) {
         (void)snprintf(match->text, sizeof match->text,
                        "no tensor of the file fits a parameter of the network");
+    } else {
+        describe_rest(match);
     }
 }
 
@@ -128,8 +200,9 @@ static json_t *leftover_json(const struct nn_match *match, enum nn_match_fate fa
 json_t *nn_match_json(const struct nn_match *match)
 {
     return json_pack(
-        "{s:b, s:s, s:s?, s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "loadable",
-        nn_match_is_loadable(match) ? 1 : 0, "text", match->text, "head", match->head,
+        "{s:b, s:s, s:o, s:s?, s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "loadable",
+        nn_match_is_loadable(match) ? 1 : 0, "text", match->text, "partly",
+        match->partly[0] ? jx_text(match->partly, SIZE_MAX) : json_null(), "head", match->head,
         "prefix_removed", match->prefix[0] ? match->prefix : NULL, "naming",
         nn_match_naming_name(match->naming), "matched", wanted_json(match, NN_MATCH_MATCHED),
         "missing", wanted_json(match, NN_MATCH_MISSING), "wrong_shape",

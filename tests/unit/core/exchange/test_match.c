@@ -135,6 +135,10 @@ static void auxiliary_heads_may_be_absent(void **state)
         assert_true(nn_match_is_loadable(match));
         assert_int_equal(nn_match_count(match, NN_MATCH_MATCHED), 8);
         assert_int_equal(nn_match_count(match, NN_MATCH_REPLACED), 2);
+        assert_string_equal(
+            nn_match_partly(match),
+            "2 of the network's 10 parameters have no values in the file (79.8 % of "
+            "its values; first \"aux.weight\")");
         nn_match_destroy(match);
         assert_int_equal(nn_match_description(with_head, &BIND, tensors, FIVE_COUNT + more,
                                               NN_MATCH_HEAD_KEPT, &match, NULL),
@@ -144,6 +148,30 @@ static void auxiliary_heads_may_be_absent(void **state)
     }
     nn_description_destroy(with_head);
     json_decref(json);
+}
+
+/* The file of a larger variant holds all that is wanted, and more. */
+static void what_finds_no_place_is_said(void **state)
+{
+    (void)state;
+    struct nn_file_tensor more[FIVE_COUNT + 2];
+    memcpy(more, FIVE, sizeof FIVE);
+    more[FIVE_COUNT] = (struct nn_file_tensor)T("conv2.weight", 4, 2, 3, 1);
+    more[FIVE_COUNT + 1] = (struct nn_file_tensor)T("conv2.bias", 4);
+    struct nn_match *match = match_of(FIVE, FIVE_COUNT, NN_MATCH_HEAD_REPLACED);
+    assert_string_equal(nn_match_partly(match), "");
+    nn_match_destroy(match);
+    match = match_of(more, FIVE_COUNT + 2, NN_MATCH_HEAD_REPLACED);
+    assert_true(nn_match_is_loadable(match));
+    /* 28 of 10 + 5 + 6 + 2 + 8 + 28 values */
+    assert_string_equal(nn_match_partly(match),
+                        "2 of the file's 10 tensors have no place in the network (47.5 % of its "
+                        "values; first \"conv2.bias\")");
+    json_t *report = nn_match_json(match);
+    assert_string_equal(json_string_value(json_object_get(report, "partly")),
+                        nn_match_partly(match));
+    json_decref(report);
+    nn_match_destroy(match);
 }
 
 static void nothing_fits(void **state)
@@ -177,7 +205,8 @@ static void the_report(void **state)
     json_t *expected = json_loads(
         "{\"loadable\": false, \"text\": \"1 of 10 parameters do not fit: \\\"conv1.bias\\\" is "
         "[7],"
-        " the network wants [2]\", \"head\": \"head\", \"prefix_removed\": \"module.\", "
+        " the network wants [2]\", \"partly\": null, "
+        "\"head\": \"head\", \"prefix_removed\": \"module.\", "
         "\"naming\": null,"
         "\"matched\": [{\"name\": \"conv1.weight\", \"shape\": [2, 3, 1, 1]},"
         " {\"name\": \"bn1.weight\", \"shape\": [2]}, {\"name\": \"bn1.bias\", \"shape\": [2]},"
@@ -341,6 +370,7 @@ int main(void)
         cmocka_unit_test(another_number_of_classes),
         cmocka_unit_test(the_same_number_of_classes),
         cmocka_unit_test(auxiliary_heads_may_be_absent),
+        cmocka_unit_test(what_finds_no_place_is_said),
         cmocka_unit_test(nothing_fits),
         cmocka_unit_test(the_report),
         cmocka_unit_test(what_is_not_finite_does_not_fit),
