@@ -205,6 +205,23 @@ static void make_item(void *ctx, size_t chunk, size_t lane)
                  m->scratch + lane * nn_noise_scratch(m->n));
 }
 
+/* Noise of a signal that is large already leaves the range of its numbers: no network would learn
+ * from that, and its loss would be blamed. */
+static enum nn_status check_values(const struct making *m, size_t count, struct nn_error *err)
+{
+    size_t values = m->n * m->channels;
+    for (size_t i = 0; i < count * values; i++) {
+        if (!isfinite(m->values[i])) {
+            return nn_fail_at(
+                err, NN_ERR_INVALID, "/data/noise/snr_db",
+                "window %zu of the data set is so large that noise of %g dB leaves the "
+                "range of numbers: raise snr_db, or import smaller values",
+                i / values, m->noise->snr_db);
+        }
+    }
+    return NN_OK;
+}
+
 enum nn_status nn_noise_make(const struct nn_noise *noise, const struct nn_prepared *prepared,
                              struct nn_memory *memory, struct nn_pool *pool, float **out_values,
                              struct nn_error *err)
@@ -224,6 +241,11 @@ enum nn_status nn_noise_make(const struct nn_noise *noise, const struct nn_prepa
     }
     nn_parallel_for(pool, info->count, make_item, &m);
     nn_memory_free(memory, m.scratch);
+    enum nn_status status = check_values(&m, info->count, err);
+    if (status != NN_OK) {
+        nn_memory_free(memory, m.values);
+        return status;
+    }
     *out_values = m.values;
     return NN_OK;
 }

@@ -56,7 +56,8 @@ void nn_noise_add(const struct nn_noise *noise, uint64_t turn, uint64_t sample, 
                   float *dst, size_t n, size_t channels, double *scratch);
 
 /* All windows of a set with the noise that is drawn once: count x item values of memory, freed by
- * nn_memory_free; made on the pool (NULL: on this thread). NN_ERR_MEMORY. */
+ * nn_memory_free; made on the pool (NULL: on this thread). NN_ERR_MEMORY; NN_ERR_INVALID: a value
+ * is no longer finite. */
 NN_MUST_CHECK enum nn_status nn_noise_make(const struct nn_noise *noise,
                                            const struct nn_prepared *prepared,
                                            struct nn_memory *memory, struct nn_pool *pool,

@@ -89,10 +89,12 @@ static void list_inputs(struct report *r)
     set(r, json_object_get(r->root, "counts"), "constant_inputs", count_of(n_constant));
     set(r, json_object_get(r->root, "counts"), "filled", count_of(n_filled));
     if (n_constant > 0) {
+        const char *first = json_string_value(json_array_get(constant, 0));
         warn(r, "constant_inputs",
-             "%zu inputs have one value in the whole train part; they are "
-             "left out of training",
-             n_constant);
+             "%zu of %zu inputs have one value in the whole train part (\"%.100s\"%s); they are "
+             "left "
+             "out of training unless data.keep_constant says otherwise",
+             n_constant, info->inputs, first ? first : "", n_constant > 1 ? ", ..." : "");
     }
     if (n_filled > 0) {
         warn(r, "filled", "%zu missing values were filled by the rule \"%s\"", n_filled,

@@ -110,7 +110,8 @@ static enum nn_status refuse_equal_names(struct nn_table_import *import, size_t 
     for (size_t k = 1; status == NN_OK && k < c->width; k++) {
         if (strcmp(sorted[k], sorted[k - 1]) == 0) {
             status = nn_table_fail(import, NN_ERR_INVALID, line, NN_NO_COLUMN,
-                                   "two columns have the name \"%.100s\"", sorted[k]);
+                                   "two columns of the header have the name \"%.100s\": rename one",
+                                   sorted[k]);
         }
     }
     free(sorted);
@@ -255,7 +256,8 @@ static enum nn_status check_targets(struct nn_table_import *import, size_t n)
     for (size_t i = 1; i < n; i++) {
         if (contains(c->targets, i, c->targets[i])) {
             return nn_fail_at(import->base->err, NN_ERR_INVALID, "/table/target",
-                              "column \"%.100s\" is a target already", c->names[c->targets[i]]);
+                              "column \"%.100s\" stands twice in target, by its name or its number",
+                              c->names[c->targets[i]]);
         }
     }
     return NN_OK;
@@ -272,11 +274,17 @@ static enum nn_status check_inputs(struct nn_table_import *import, size_t n, siz
     for (size_t i = 0; i < n; i++) {
         const char *role = c->inputs[i] == c->sequence                     ? "sequence"
                            : contains(c->targets, n_targets, c->inputs[i]) ? "target"
-                           : contains(c->inputs, i, c->inputs[i])          ? "input already"
                                                                            : NULL;
+        const char *name = c->names[c->inputs[i]];
         if (role) {
-            return nn_fail_at(err, NN_ERR_INVALID, "/table/inputs", "column \"%.100s\" is the %s",
-                              c->names[c->inputs[i]], role);
+            return nn_fail_at(err, NN_ERR_INVALID, "/table/inputs",
+                              "column \"%.100s\" is the %s, so it cannot be an input too", name,
+                              role);
+        }
+        if (contains(c->inputs, i, c->inputs[i])) {
+            return nn_fail_at(err, NN_ERR_INVALID, "/table/inputs",
+                              "column \"%.100s\" stands twice in inputs, by its name or its number",
+                              name);
         }
     }
     if (c->sequence != NN_NO_COLUMN &&

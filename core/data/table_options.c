@@ -211,7 +211,7 @@ static enum nn_status check_target(const struct check *c, const struct nn_table_
         return refuse(c, "target", "too many columns");
     }
     if (stands_twice(o->target)) {
-        return refuse(c, "target", "a column stands twice");
+        return refuse(c, "target", "a column stands twice in the list");
     }
     return json_is_array(o->target) ? check_columns(c, "target", o->target)
                                     : check_column(c, "target", o->target);

@@ -144,6 +144,22 @@ def test_noise_is_for_signals(daemon, dataset):
                    json={"kind": "signal_classification", "dataset": dataset["id"]})
 
 
+def test_a_network_of_sequences_is_refused_in_the_words_of_signals(daemon, signals):
+    [first, *_] = daemon.refused("POST", "/v1/jobs", 422, "invalid_network", json={
+        **SMALL, "dataset": signals["id"], "network": {"name": "lstm_classification"}})["issues"]
+    assert "windows of signals, not sequences" in first["text"], first
+
+
+def test_noise_that_leaves_the_range_of_numbers_is_no_divergence(daemon):
+    made = make(daemon, "loud", {name: (np.frombuffer(data, "<f4") * np.float32(1e37)).tobytes()
+                                 for name, data in tones(8).items()})
+    assert made["state"] == "ready", made
+    job = daemon.submit({**SMALL, "dataset": made["id"], "data": {"noise": {"kind": "gaussian", "snr_db": -60}}})
+    [trial] = daemon.wait_job(job["id"])
+    assert (trial["state"], trial["error"]["class"]) == ("failed", "invalid_input"), trial
+    assert "raise snr_db" in trial["explanation"], trial["explanation"]
+
+
 def test_by_default_it_is_the_published_comparison(daemon, signals):
     plan = daemon.post("/v1/jobs?dry_run=true", {"kind": "signal_classification", "dataset": signals["id"]})
     assert plan["trial_count"] == 36

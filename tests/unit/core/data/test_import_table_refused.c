@@ -57,7 +57,7 @@ static void bad_tables_are_refused_whole(void **state)
         {NEXT, "id,t,a,y\n1,1,5,1\n1,2,6,1,9\n", "line 3, column 5: 5 fields, 4 are expected"},
         {NEXT, "id,t,a,y\n1,1,5,1\n,2,6,1\n", "line 3, column 1: the sequence id is empty"},
         {NEXT, "id,t,a,y\n\xFF,1,5,1\n", "line 2, column 1: the sequence id is not UTF-8"},
-        {NEXT, "id,t,a,a,y\n1,1,5,6,1\n", "two columns have the name \"a\""},
+        {NEXT, "id,t,a,a,y\n1,1,5,6,1\n", "two columns of the header have the name \"a\""},
         {NEXT, "id,t,a\n1,1,5\n", "\"data.csv\" has no column \"y\"; it has id, t, a"},
         {NEXT, "id,t," LONG_NAME "," LONG_NAME "2\n1,1,5,6\n",
          "\"y\"; it has id, t, " LONG_NAME ", ..."},
@@ -67,12 +67,14 @@ static void bad_tables_are_refused_whole(void **state)
         {NEXT, "\n\n", "the file has no rows"},
         {NEXT, "id,t,y\n1,1,2\n", "no column is left as an input"},
         {"{'table': {'target': 9}}", "1,2,3\n", "has 3 columns, no column 9"},
-        {"{'table': {'target': 2, 'inputs': [1, 2]}}", "1,2,3\n", "is the target"},
+        {"{'table': {'target': 2, 'inputs': [1, 2]}}", "1,2,3\n",
+         "is the target, so it cannot be an input too"},
         {"{'table': {'target': 2, 'sequence': 1, 'inputs': [1]}}", "1,2,3\n", "is the sequence"},
-        {"{'table': {'target': 2, 'inputs': [1, 1]}}", "1,2,3\n", "is the input already"},
+        {"{'table': {'target': 2, 'inputs': [1, 1]}}", "1,2,3\n",
+         "column \"column1\" stands twice in inputs"},
         {"{'table': {'target': 1, 'sequence': 1}}", "1,2,3\n", "is the time or the target too"},
-        {"{'table': {'target': [2, 2]}}", "1,2,3\n", "a column stands twice"},
-        {"{'table': {'target': ['y', 2]}}", "x,y\n1,2\n", "column \"y\" is a target already"},
+        {"{'table': {'target': [2, 2]}}", "1,2,3\n", "a column stands twice in the list"},
+        {"{'table': {'target': ['y', 2]}}", "x,y\n1,2\n", "column \"y\" stands twice in target"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         test_tables_refused(*state, rows[i].options, rows[i].text, NN_ERR_INVALID, rows[i].words);
