@@ -139,6 +139,62 @@ const struct jx_field nn_schedule_fields[] = {
     JX_END,
 };
 
+static bool is_sgdm(const struct nn_solver_options *options)
+{
+    return options->kind == NN_SOLVER_SGDM;
+}
+
+static bool has_squares(const struct nn_solver_options *options)
+{
+    return options->kind != NN_SOLVER_SGDM;
+}
+
+static bool has_means(const struct nn_solver_options *options)
+{
+    return options->kind == NN_SOLVER_ADAM || options->kind == NN_SOLVER_ADAMW;
+}
+
+static bool is_adamw(const struct nn_solver_options *options)
+{
+    return options->kind == NN_SOLVER_ADAMW;
+}
+
+static bool clips(const struct nn_solver_options *options)
+{
+    return options->clipping.method != NN_CLIPPING_NONE;
+}
+
+static bool is_piecewise(const struct nn_solver_options *options)
+{
+    return options->schedule.kind == NN_SCHEDULE_PIECEWISE;
+}
+
+static bool is_cosine(const struct nn_solver_options *options)
+{
+    return options->schedule.kind == NN_SCHEDULE_COSINE;
+}
+
+static bool warms_up(const struct nn_solver_options *options)
+{
+    return options->schedule.warmup.length > 0;
+}
+
+const struct nn_solver_condition nn_solver_conditions[NN_SOLVER_CONDITIONS] = {
+    {"momentum", "the solver sgdm", is_sgdm},
+    {"nesterov", "the solver sgdm", is_sgdm},
+    {"gradient_decay_factor", "the solver adam or adamw", has_means},
+    {"squared_gradient_decay_factor", "the solver rmsprop, adam or adamw", has_squares},
+    {"epsilon", "the solver rmsprop, adam or adamw", has_squares},
+    {"weight_decay", "the solver adamw", is_adamw},
+    {"gradient_clipping.threshold", "a gradient_clipping.method", clips},
+    {"schedule.drop_factor", "the schedule piecewise", is_piecewise},
+    {"schedule.drop_period", "the schedule piecewise", is_piecewise},
+    {"schedule.minimum_learning_rate", "the schedule cosine", is_cosine},
+    {"schedule.period", "the schedule cosine", is_cosine},
+    {"schedule.warmup.unit", "a schedule.warmup.length", warms_up},
+    {"schedule.warmup.start_factor", "a schedule.warmup.length", warms_up},
+};
+
 const char *nn_solver_name(enum nn_solver_kind kind)
 {
     return SOLVERS[kind].name;

@@ -95,6 +95,15 @@ const char *nn_solver_name(enum nn_solver_kind kind);
 NN_MUST_CHECK enum nn_status nn_solver_options_check(const struct nn_solver_options *options,
                                                      struct nn_error *err);
 
+/* Options that count only beside others. */
+struct nn_solver_condition {
+    const char *path;  /* below the object that holds the options: "schedule.drop_factor" */
+    const char *needs; /* what must be chosen: "the schedule piecewise" */
+    bool (*holds)(const struct nn_solver_options *options);
+};
+enum { NN_SOLVER_CONDITIONS = 13 };
+extern const struct nn_solver_condition nn_solver_conditions[NN_SOLVER_CONDITIONS];
+
 /* The learning rate of a step (counted from 0 over the whole run; steps_per_epoch > 0) before the
  * parameters' factors. A function of the step alone. */
 double nn_solver_learning_rate(const struct nn_solver_options *options, uint64_t step,

@@ -160,6 +160,30 @@ enum nn_status nn_training_options_check(const struct nn_training_options *optio
     return nn_solver_options_check(&options->solver, err);
 }
 
+bool nn_training_conditions(const struct nn_training_options *options, unsigned *out_counting,
+                            unsigned *out_idle)
+{
+    struct nn_training_options usual;
+    jx_defaults(nn_training_fields, &usual);
+    usual.epochs = options->epochs;
+    usual.solver.kind = options->solver.kind;
+    usual.solver.schedule.kind = options->solver.schedule.kind;
+    nn_training_options_resolve(&usual);
+    json_t *given = jx_encode(nn_training_fields, options);
+    json_t *left_out = jx_encode(nn_training_fields, &usual);
+    bool fine = given && left_out;
+    *out_counting = *out_idle = 0;
+    for (unsigned i = 0; fine && i < NN_SOLVER_CONDITIONS; i++) {
+        const struct nn_solver_condition *c = &nn_solver_conditions[i];
+        if (!json_equal(jx_path_get(given, c->path), jx_path_get(left_out, c->path))) {
+            *(c->holds(&options->solver) ? out_counting : out_idle) |= 1u << i;
+        }
+    }
+    json_decref(given);
+    json_decref(left_out);
+    return fine;
+}
+
 enum nn_normalisation nn_training_normalisation(const struct nn_scaling_options *scaling)
 {
     return scaling->inputs == NN_SCALING_NONE ? NN_NORMALISATION_DESCRIBED

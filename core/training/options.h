@@ -46,6 +46,11 @@ void nn_training_options_resolve(struct nn_training_options *options);
 NN_MUST_CHECK enum nn_status nn_training_options_check(const struct nn_training_options *options,
                                                        struct nn_error *err);
 
+/* Of nn_solver_conditions, as bits: which options of these (resolved) are not as where they are
+ * left out, and count, or do not. false: no memory. */
+NN_MUST_CHECK bool nn_training_conditions(const struct nn_training_options *options,
+                                          unsigned *out_counting, unsigned *out_idle);
+
 /* Multiplies learning rate and L2 of the layers whose names fit a pattern (`*` any text, `?` any
  * character). Of several that fit a layer the last counts. 0: the layer does not learn. */
 struct nn_layer_factor {

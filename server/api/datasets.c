@@ -106,6 +106,21 @@ static bool has_pair(const json_t *report)
     return false;
 }
 
+/* The first names of a list, as a text. */
+static void name_some(const json_t *names, char *out, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        size_t left = size - used;
+        if (!name || strlen(name) + sizeof ", , ..." > left) {
+            (void)snprintf(out + used, left, "%s...", i > 0 ? ", " : "");
+            return;
+        }
+        used += (size_t)snprintf(out + used, left, "%s%s", i > 0 ? ", " : "", name);
+    }
+}
+
 /* The row of a set of sequences has their numbers in the places of an image's. */
 static void fill_sequences(const struct store_dataset *found, struct jobs_dataset *out)
 {
@@ -119,6 +134,8 @@ static void fill_sequences(const struct store_dataset *found, struct jobs_datase
     out->targets = (size_t)found->width;
     out->inputs = (size_t)found->channels;
     out->constant_inputs = (size_t)json_integer_value(constant);
+    name_some(json_object_get(report, "constant_inputs"), out->constant_names,
+              sizeof out->constant_names);
     out->mean_steps = mean_steps(report);
     out->indivisible = out->train < 2 || (out->classes > 0 && !has_pair(report));
     json_decref(options);

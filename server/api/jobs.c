@@ -106,7 +106,8 @@ static json_t *encode(const void *row, bool in_list)
         "started_at", api_given(job->started_at), "finished_at", api_given(job->finished_at));
     if (out && !in_list &&
         (json_object_set_new(out, "submitted", api_document(job->submitted)) != 0 ||
-         json_object_set_new(out, "resolved", api_document(job->resolved)) != 0)) {
+         json_object_set_new(out, "resolved", api_document(job->resolved)) != 0 ||
+         json_object_set_new(out, "warnings", api_document(job->warnings)) != 0)) {
         json_decref(out);
         return NULL;
     }
@@ -129,6 +130,7 @@ const char **api_labels(const json_t *labels, size_t *out_count)
 struct list_query {
     struct api_list_query list;
     const char *search, *label, *experiment, *dataset, *created_after, *created_before;
+    int64_t number;
     int state, kind, sort, archived;
 };
 
@@ -144,6 +146,7 @@ static const struct http_param LIST_PARAMS[] = {
     {"created_before", HTTP_PARAM_TEXT, QUERY(created_before), 1, 40, NULL},
     {"state", HTTP_PARAM_CHOICE, QUERY(state), 0, 0, STATES},
     {"kind", HTTP_PARAM_CHOICE, QUERY(kind), 0, 0, KINDS},
+    {"number", HTTP_PARAM_INT, QUERY(number), 1, 9007199254740991, NULL},
     {"archived", HTTP_PARAM_CHOICE, QUERY(archived), 0, 0, ARCHIVED},
     {"sort", HTTP_PARAM_CHOICE, QUERY(sort), 0, 0, SORTS},
 };
@@ -229,6 +232,7 @@ static enum sv_status read_list(struct api_ctx *ctx, const struct http_request *
                                       .archived = ARCHIVED_OF[q->archived],
                                       .created_after = q->created_after,
                                       .created_before = q->created_before,
+                                      .number = q->number,
                                       .sort = SORT_OF[q->sort]};
     api_scope(req, &scope);
     enum sv_status st = store_jobs_list(ctx->store, &scope, &filter, page, memory, &list, err);

@@ -105,11 +105,12 @@ static enum sv_status store_plan(struct api_ctx *ctx, const struct http_request 
     struct store_scope scope;
     size_t n_labels = 0;
     char *submitted = jx_dump(req->json, NULL), *resolved = jx_dump(plan->resolved, NULL);
+    char *warnings = jx_dump(plan->warnings, NULL);
     const char **labels = api_labels(plan->labels, &n_labels);
     struct store_trial_new *trials = make_trials(plan);
     struct store_job_weights *starts = make_starts(plan);
     enum sv_status st = api_no_memory(err);
-    if (submitted && resolved && labels && trials && starts) {
+    if (submitted && resolved && warnings && labels && trials && starts) {
         struct store_job_new job = {
             .name = plan->name,
             .experiment = plan->experiment,
@@ -117,6 +118,7 @@ static enum sv_status store_plan(struct api_ctx *ctx, const struct http_request 
             .kind = plan->kind,
             .submitted = submitted,
             .resolved = resolved,
+            .warnings = warnings,
             .headline_metric = plan->headline_metric,
             .headline_higher_is_better = higher_is_better(plan->headline_metric),
             .notes = plan->notes,
@@ -133,6 +135,7 @@ static enum sv_status store_plan(struct api_ctx *ctx, const struct http_request 
     }
     free(submitted);
     free(resolved);
+    free(warnings);
     free(labels);
     free(starts);
     free_texts(trials, plan->trial_count);

@@ -32,8 +32,13 @@ static void explain_failure(const struct store_trial *t, char *out, size_t size)
     for (size_t i = 0; i < API_COUNT(FAILURES); i++) {
         text = strcmp(FAILURES[i].class, t->error_class) == 0 ? FAILURES[i].text : text;
     }
-    (void)snprintf(out, size, "%s, in attempt %lld of %lld: %s", text, (long long)t->attempt,
-                   (long long)t->max_attempts, t->error_text);
+    bool memory = strcmp(t->error_class, "out_of_memory") == 0;
+    (void)snprintf(out, size, "%s, in attempt %lld of %lld: %s%s", text, (long long)t->attempt,
+                   (long long)t->max_attempts, t->error_text,
+                   memory
+                       ? "; a smaller training.micro_batch_size or batch_size, smaller inputs or "
+                         "a higher limits.memory_bytes would help"
+                       : "");
 }
 
 /* One sentence for a person: what the trial does, or why it is where it is. */
@@ -85,7 +90,7 @@ static json_t *encode_error(const struct store_trial *t)
 
 json_t *api_trial_encode(const struct store_trial *t)
 {
-    char sentence[512];
+    char sentence[768];
     explain(t, sentence, sizeof sentence);
     json_t *headline = isnan(t->headline_value) ? json_null() : jx_number(t->headline_value);
     json_t *total = t->total_steps > 0 ? json_integer(t->total_steps) : json_null();
@@ -268,6 +273,25 @@ enum sv_status api_trials_patch(void *state, const struct http_request *req,
                : st;
 }
 
+/* A trial that waits has nothing to be paused; that it goes on waiting is asked of its job. */
+static enum sv_status refuse_pause(struct api_ctx *ctx, const struct store_scope *scope,
+                                   const char *id, struct sv_error *err)
+{
+    struct store_memory memory = {0};
+    struct store_trial trial;
+    struct sv_error ignored = {0};
+    enum sv_status st = SV_ERR_WRONG_STATE;
+    if (store_trial_get(ctx->store, scope, id, &memory, &trial, &ignored) == SV_OK &&
+        strcmp(trial.state, "queued") == 0) {
+        st = sv_fail(err, st,
+                     "the trial is queued: only a running one can be paused; "
+                     "POST /v1/jobs/%s/pause keeps all waiting trials of its job from starting",
+                     trial.job_id);
+    }
+    store_memory_clear(&memory);
+    return st;
+}
+
 static enum sv_status run(void *state, const struct http_request *req, struct http_response *resp,
                           enum jobs_event event, struct sv_error *err)
 {
@@ -289,6 +313,9 @@ static enum sv_status run(void *state, const struct http_request *req, struct ht
     if (st == SV_OK) {
         jobs_verb_make(event, JOBS_ALL_STATES, &verb);
         st = store_trial_apply(ctx->store, &scope, http_path(req, "id"), &verb.store, &effect, err);
+    }
+    if (st == SV_ERR_WRONG_STATE && event == JOBS_EVENT_PAUSE) {
+        st = refuse_pause(ctx, &scope, http_path(req, "id"), err);
     }
     if (st != SV_OK) {
         return st;

@@ -10,7 +10,8 @@
 #include "server/api/weights_internal.h"
 
 static enum sv_status match(const struct store_weights *weights, const json_t *network,
-                            const struct nn_network_bind *bind, struct sv_error *err)
+                            const struct nn_network_bind *bind, struct jobs_weights *out_weights,
+                            struct sv_error *err)
 {
     struct api_fit fit = {0};
     struct nn_error nn = {0};
@@ -25,6 +26,9 @@ static enum sv_status match(const struct store_weights *weights, const json_t *n
     } else if (!nn_match_is_loadable(fit.match)) {
         st = sv_fail(err, SV_ERR_INVALID_FIELD, "the weights do not fit the network: %s",
                      nn_match_text(fit.match));
+    } else {
+        (void)snprintf(out_weights->partly, sizeof out_weights->partly, "%s",
+                       nn_match_partly(fit.match));
     }
     api_fit_end(&fit);
     return st;
@@ -47,7 +51,7 @@ enum sv_status api_weights_for_spec(struct api_ctx *ctx, const struct http_reque
         st = SV_ERR_WRONG_STATE;
     }
     if (st == SV_OK) {
-        st = match(&weights, network, bind, err);
+        st = match(&weights, network, bind, out_weights, err);
     }
     if (st == SV_OK) {
         (void)snprintf(out_weights->id, sizeof out_weights->id, "%s", weights.id);

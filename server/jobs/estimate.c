@@ -4,6 +4,7 @@
  * network when there is one, else from multiply-adds at a rate that a modern core reaches.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "server/jobs/spec_internal.h"
 
@@ -85,6 +86,54 @@ static uint64_t predictions_bytes(const struct jobs_trial_spec *trial,
     return (uint64_t)(samples * bytes + trained);
 }
 
+/* The largest halved batch whose memory is within the limit, beside `rest` bytes that do not hang
+ * on it; 0: there is none. */
+static size_t batch_that_fits(const struct jobs_trial_spec *trial,
+                              const struct jobs_network *network,
+                              const struct jobs_dataset *dataset, uint64_t rest,
+                              uint64_t *out_bytes)
+{
+    uint64_t limit = (uint64_t)trial->limits.memory_bytes;
+    for (size_t batch = nn_training_max_batch(&trial->training, SIZE_MAX) / 2; batch > 0;
+         batch /= 2) {
+        uint64_t bytes = jobs_network_bytes(network, trial, dataset, batch);
+        if (bytes > 0 && bytes + rest <= limit) {
+            *out_bytes = bytes + rest;
+            return batch;
+        }
+    }
+    return 0;
+}
+
+/* Refuses a trial that needs `memory` bytes, `rest` of them whatever its batches are, and says what
+ * helps. */
+static enum sv_status refuse_memory(const struct jobs_trial_spec *trial,
+                                    const struct jobs_network *network,
+                                    const struct jobs_dataset *dataset, uint64_t memory,
+                                    uint64_t rest, struct sv_error *err)
+{
+    uint64_t fits = 0;
+    char helps[160] = "a smaller network or smaller inputs would help";
+    size_t batch = batch_that_fits(trial, network, dataset, rest, &fits);
+    if (batch > 0) {
+        (void)snprintf(helps, sizeof helps,
+                       "training.micro_batch_size (or batch_size) %zu would need %llu, smaller "
+                       "inputs less too",
+                       batch, (unsigned long long)fits);
+    } else if (rest > (uint64_t)trial->limits.memory_bytes) {
+        (void)snprintf(
+            helps, sizeof helps,
+            "%llu of them, for solver, samples and predictions, do not hang on the batch size",
+            (unsigned long long)rest);
+    }
+    return sv_fail_at(err, SV_ERR_INVALID_FIELD,
+                      batch > 0 ? "/training/batch_size" : "/limits/memory_bytes",
+                      "a trial would need %llu bytes; its limit is %lld: %s; or set "
+                      "limits.memory_bytes to %llu or more",
+                      (unsigned long long)memory, (long long)trial->limits.memory_bytes, helps,
+                      (unsigned long long)memory);
+}
+
 enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
                                  const struct jobs_trial_spec *trial,
                                  const struct jobs_network *network,
@@ -109,18 +158,13 @@ enum sv_status jobs_estimate_add(struct jobs_estimate *estimate,
     }
     double copies = trial->training.output_network == NN_OUTPUT_BEST_VALIDATION_LOSS ? 1.0 : 0.0;
     copies += trial->training.ema_decay > 0 ? 1.0 : 0.0;
-    uint64_t memory =
-        network->training_bytes + copy_bytes(trial, whole) +
+    uint64_t rest =
+        copy_bytes(trial, whole) + predictions_bytes(trial, whole) +
         (uint64_t)(((double)nn_solver_slots_per_value(trial->training.solver.kind) + copies) *
                    (double)network->parameter_bytes);
-    uint64_t limit = (uint64_t)trial->limits.memory_bytes;
-    bool learns = memory <= limit; /* else a smaller batch may help */
-    memory += predictions_bytes(trial, whole);
-    if (memory > limit) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD,
-                          learns ? "/limits/memory_bytes" : "/training/batch_size",
-                          "a trial would need %llu bytes; its limit is %lld",
-                          (unsigned long long)memory, (long long)trial->limits.memory_bytes);
+    uint64_t memory = network->training_bytes + rest;
+    if (memory > (uint64_t)trial->limits.memory_bytes) {
+        return refuse_memory(trial, network, whole, memory, rest, err);
     }
     estimate->seconds += seconds;
     estimate->multiply_adds += work;

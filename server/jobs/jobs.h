@@ -33,6 +33,7 @@ struct jobs_dataset {
     size_t height, width, channels; /* of images and windows */
     size_t classes;
     size_t inputs, constant_inputs; /* of a step; the latter are those with one value, left out */
+    char constant_names[120];       /* of the latter, the first ones */
     size_t targets, longest;        /* of a step; steps of the longest sequence */
     bool remaining_life;            /* the target is what remains of a life */
     double mean_steps;              /* of a sequence */
@@ -53,6 +54,7 @@ typedef enum sv_status (*jobs_dataset_fn)(void *ctx, const char *id,
 struct jobs_weights {
     char id[33];
     char digest[65];       /* SHA-256 of their content */
+    char partly[320];      /* what of them or of the network found no counterpart; "": nothing */
     json_t *preprocessing; /* of inputs: {scale, mean, std, transform_input}, or NULL; owned */
 };
 /* Fills out_weights for an id of the caller's project, after matching them, the head replaced, with
@@ -117,6 +119,7 @@ struct jobs_plan {
     struct jobs_start *starts; /* one a network that starts from weights */
     size_t start_count;
     bool without_weights; /* a trial of a kind that starts from weights has none */
+    json_t *warnings;     /* [{code, pointer, text}]: what is allowed and is seldom meant */
     struct jobs_estimate estimate;
 };
 

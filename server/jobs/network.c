@@ -29,6 +29,7 @@ void jobs_networks_deinit(struct jobs_networks *networks)
     for (size_t i = 0; i < networks->count; i++) {
         free(networks->rows[i].key);
         json_decref(networks->rows[i].spec);
+        json_decref(networks->rows[i].warnings);
     }
     free(networks->rows);
     *networks = (struct jobs_networks){0};
@@ -103,6 +104,7 @@ struct nn_network_bind jobs_dataset_bind(const struct jobs_dataset *dataset,
     return (struct nn_network_bind){.height = dataset->height,
                                     .width = dataset->width,
                                     .channels = dataset->channels,
+                                    .signals = dataset->signals,
                                     .classes = dataset->classes};
 }
 
@@ -117,6 +119,22 @@ static struct nn_network_bind bind_of(const struct jobs_trial_spec *trial,
         bind.longest = (size_t)trial->data.windows.length;
     }
     return bind;
+}
+
+uint64_t jobs_network_bytes(const struct jobs_network *network, const struct jobs_trial_spec *trial,
+                            const struct jobs_dataset *dataset, size_t batch)
+{
+    const struct nn_network_bind bind = bind_of(trial, dataset);
+    const struct nn_network_options options = {.max_batch = batch, .phase = NN_PHASE_TRAINING};
+    struct nn_description *description = NULL;
+    struct nn_error nn = {0};
+    size_t bytes = 0;
+    if (nn_description_parse(network->spec, &description, &nn) == NN_OK &&
+        nn_network_plan_bytes(description, &bind, &options, &bytes, &nn) != NN_OK) {
+        bytes = 0;
+    }
+    nn_description_destroy(description);
+    return bytes;
 }
 
 static enum sv_status expand(const json_t *spec, const struct jobs_dataset *dataset,
@@ -197,6 +215,7 @@ static enum sv_status find_weights(const struct jobs_trial_spec *trial, const ch
     switch (st) {
     case SV_OK:
         memcpy(network->weights, found.digest, sizeof network->weights);
+        memcpy(network->partly, found.partly, sizeof network->partly);
         st = jobs_inputs_adopt(trial->network, &bind, found.preprocessing, &network->spec, err);
         json_decref(found.preprocessing);
         return st;
@@ -280,6 +299,7 @@ static enum sv_status analyse(const struct jobs_trial_spec *trial, const char *w
     if (st != SV_OK) {
         goto cleanup;
     }
+    network->warnings = json_incref(json_object_get(report, "issues"));
     network->multiply_adds = total(report, "multiply_adds");
     network->training_bytes = (uint64_t)total(report, "training_bytes");
     network->parameter_bytes = (uint64_t)total(report, "parameter_bytes");
@@ -293,12 +313,15 @@ cleanup:
 static char *key_of(const struct jobs_trial_spec *trial, const char *weights_id)
 {
     const json_t *factors = trial->training.layer_factors;
+    const struct nn_window_options *windows = &trial->data.windows;
+    json_int_t window = windows->length_given ? windows->length : 0;
     json_t *pace = pace_of(trial);
     json_t *parts =
         !pace ? NULL
-              : json_pack("[i, i, b, o, s?, O?, O?]", trial->data.normalisation,
-                          trial->data.scaling.inputs, (int)trial->data.scaling.keep_constant, pace,
-                          weights_id, factors, trial->network);
+              : json_pack("[i, i, b, I, I, o, s?, O?, O?]", trial->data.normalisation,
+                          trial->data.scaling.inputs, (int)trial->data.scaling.keep_constant,
+                          (json_int_t)trial->training.micro_batch_size, window, pace, weights_id,
+                          factors, trial->network);
     char *key = parts ? jx_canonical(parts) : NULL;
     json_decref(parts);
     return key;
@@ -331,6 +354,7 @@ enum sv_status jobs_networks_get(struct jobs_networks *networks,
     if (st != SV_OK) {
         free(network.key);
         json_decref(network.spec);
+        json_decref(network.warnings);
         return st;
     }
     networks->rows = rows;

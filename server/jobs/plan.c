@@ -25,6 +25,7 @@ void jobs_plan_destroy(struct jobs_plan *plan)
     free(plan->notes);
     json_decref(plan->labels);
     json_decref(plan->resolved);
+    json_decref(plan->warnings);
     free(plan);
 }
 
@@ -44,30 +45,16 @@ static json_t *encode_trials(const struct jobs_plan *plan)
     return out;
 }
 
-/* What is allowed and is seldom meant: [{pointer, text}]. */
-static json_t *encode_warnings(const struct jobs_plan *plan)
-{
-    json_t *out = json_array();
-    if (out && plan->without_weights &&
-        json_array_append_new(out, json_pack("{s:s, s:s}", "pointer", "/weights", "text",
-                                             "no weights are named: the network begins from random "
-                                             "numbers, and nothing is transferred")) != 0) {
-        json_decref(out);
-        return NULL;
-    }
-    return out;
-}
-
 json_t *jobs_plan_encode(const struct jobs_plan *plan)
 {
     const struct jobs_estimate *estimate = &plan->estimate;
-    return json_pack("{s:b, s:s, s:s, s:O, s:s, s:I, s:o, s:{s:o, s:s, s:I, s:o}, s:o}", "dry_run",
+    return json_pack("{s:b, s:s, s:s, s:O, s:s, s:I, s:o, s:{s:o, s:s, s:I, s:o}, s:O}", "dry_run",
                      1, "kind", plan->kind, "headline_metric", plan->headline_metric, "resolved",
                      plan->resolved, "hash", plan->hash, "trial_count",
                      (json_int_t)plan->trial_count, "trials", encode_trials(plan), "estimate",
                      "seconds", jx_number(estimate->seconds), "basis", estimate->basis,
                      "memory_bytes", (json_int_t)estimate->memory_bytes, "multiply_adds",
-                     jx_number(estimate->multiply_adds), "warnings", encode_warnings(plan));
+                     jx_number(estimate->multiply_adds), "warnings", plan->warnings);
 }
 
 static const struct jx_field LABEL_ITEM = {

@@ -19,6 +19,7 @@ struct making {
     struct jobs_dataset dataset;
     struct jobs_sweep sweep;
     struct jobs_networks networks;
+    struct jobs_idle idle;
     size_t *value_of_axis;
     struct jobs_plan *plan;
     json_t **out_issues;
@@ -165,7 +166,11 @@ static enum sv_status find_dataset(struct making *m, struct sv_error *err)
     case SV_OK:
         return check_dataset(m, err);
     case SV_ERR_NOT_FOUND:
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset", "there is no such data set");
+        return sv_fail_at(
+            err, SV_ERR_INVALID_FIELD, "/dataset", "there is no such data set%s",
+            is_id(m->spec.dataset)
+                ? ""
+                : ": an id of 32 hex digits is expected, GET /v1/datasets lists them");
     default: /* SV_ERR_WRONG_STATE says which state */
         return st;
     }
@@ -242,6 +247,13 @@ static enum sv_status understand(struct making *m, const json_t *json,
     }
     if (st == SV_OK) {
         st = check_start(m, out_trial, weights, err);
+    }
+    if (st == SV_OK) {
+        st =
+            jobs_warn_of_trial(m->plan, out_trial, *out_network, m->spec.weights, &m->dataset, err);
+    }
+    if (st == SV_OK) {
+        st = jobs_idle_add(&m->idle, out_trial, err);
     }
     if (st != SV_OK && m->value_of_axis) {
         jobs_sweep_blame(&m->sweep, m->value_of_axis, st, err);
@@ -349,6 +361,17 @@ static enum sv_status encode_job(struct making *m, struct sv_error *err)
     return jobs_hash(m->plan->resolved, m->plan->hash) ? SV_OK : no_memory(err);
 }
 
+static enum sv_status warn_of_job(struct making *m, struct sv_error *err)
+{
+    enum sv_status st = jobs_idle_warn(&m->idle, m->submitted, &m->sweep, m->plan, err);
+    if (st == SV_OK && m->plan->without_weights) {
+        st = jobs_warn(m->plan, err, "no_weights", "/weights",
+                       "no weights are named: the network begins from random numbers, and nothing "
+                       "is transferred");
+    }
+    return st;
+}
+
 static enum sv_status fill_plan(struct making *m, struct sv_error *err)
 {
     struct jobs_plan *plan = m->plan;
@@ -393,7 +416,7 @@ static enum sv_status make(struct making *m, struct sv_error *err)
     if (st == SV_OK) {
         st = encode_job(m, err);
     }
-    return st;
+    return st == SV_OK ? warn_of_job(m, err) : st;
 }
 
 enum sv_status jobs_resolve(json_t *submitted, const struct jobs_context *context,
@@ -404,7 +427,10 @@ enum sv_status jobs_resolve(json_t *submitted, const struct jobs_context *contex
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "", "a job is an object");
     }
     m.plan = calloc(1, sizeof *m.plan);
-    enum sv_status st = m.plan ? make(&m, err) : no_memory(err);
+    if (m.plan) {
+        m.plan->warnings = json_array();
+    }
+    enum sv_status st = m.plan && m.plan->warnings ? make(&m, err) : no_memory(err);
     if (st == SV_OK) {
         *out_plan = m.plan;
         m.plan = NULL;

@@ -155,6 +155,8 @@ struct jobs_network {
     json_t *spec;            /* expanded: every option with its value */
     double speed;            /* from history; 0: none */
     char weights[65];        /* digest of what it starts from; "": from the seed */
+    char partly[320];        /* struct jobs_weights */
+    json_t *warnings;        /* issues of its analysis that are none but are warned of */
     double multiply_adds;    /* of one sample, forward */
     uint64_t training_bytes; /* of the plan at the trial's batch size */
     uint64_t parameter_bytes;
@@ -197,6 +199,35 @@ SV_MUST_CHECK enum sv_status jobs_weights_note(struct jobs_plan *plan, const jso
 /* Each of a map was of use. */
 SV_MUST_CHECK enum sv_status jobs_weights_check_used(const struct jobs_plan *plan,
                                                      const json_t *weights, struct sv_error *err);
+
+/* ---------------------------------------------------------------------------------- warnings */
+
+/* Adds a warning to the plan, unless it has the same one or very many. */
+SV_MUST_CHECK enum sv_status jobs_warn(struct jobs_plan *plan, struct sv_error *err,
+                                       const char *code, const char *pointer, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+/* Those of a trial's network and of what it starts from (`weights`: as in the job), and of inputs
+ * that do not come to it. */
+SV_MUST_CHECK enum sv_status
+jobs_warn_of_trial(struct jobs_plan *plan, const struct jobs_trial_spec *trial,
+                   const struct jobs_network *network, const json_t *weights,
+                   const struct jobs_dataset *dataset, struct sv_error *err);
+
+/* Options that count only beside others: which of them are not as where they are left out, and
+ * count in a trial, or do not in one. */
+struct jobs_idle {
+    unsigned counting, idle; /* bits by nn_solver_conditions, then by those of `data` (warn.c) */
+};
+SV_MUST_CHECK enum sv_status
+jobs_idle_add(struct jobs_idle *idle, const struct jobs_trial_spec *trial, struct sv_error *err);
+/* A default of the job's kind is nobody's wish: only what `submitted` or the sweep names. */
+SV_MUST_CHECK enum sv_status jobs_idle_warn(const struct jobs_idle *idle, const json_t *submitted,
+                                            const struct jobs_sweep *sweep, struct jobs_plan *plan,
+                                            struct sv_error *err);
+
+/* Bytes of the network's plan while it trains on batches of so many; 0: it has none. */
+uint64_t jobs_network_bytes(const struct jobs_network *network, const struct jobs_trial_spec *trial,
+                            const struct jobs_dataset *dataset, size_t batch);
 
 /* Steps of a trial by the shares of its split: what is told until its process has cut the set. */
 uint64_t jobs_estimate_steps(const struct jobs_trial_spec *trial,

@@ -120,12 +120,13 @@ static enum sv_status insert_job(struct store_conn *conn, const struct submissio
     sql_text_or_null(&params, job->duplicate_of);
     sql_int(&params, (int64_t)job->n_trials);
     sql_text(&params, s->scope->actor);
+    sql_text(&params, job->warnings ? job->warnings : "[]");
     return sql_run(conn,
                    "insert into job (id, project_id, experiment_id, dataset_id, name, kind,"
                    " submitted, resolved, hash, headline_metric, headline_direction, notes,"
-                   " labels, priority, duplicate_of, trial_count, created_by) values ($1, $2, $3,"
-                   " $4, $5, $6, $7, $8, decode($9, 'hex'), $10, $11, $12, $13, $14, $15, $16,"
-                   " $17)",
+                   " labels, priority, duplicate_of, trial_count, created_by, warnings) values ($1,"
+                   " $2, $3, $4, $5, $6, $7, $8, decode($9, 'hex'), $10, $11, $12, $13, $14, $15,"
+                   " $16, $17, $18)",
                    &params, NULL, err);
 }
 

@@ -5,6 +5,8 @@
  */
 #include "server/store/jobs.h"
 
+#include <stdio.h>
+
 #include "server/store/list_internal.h"
 #include "server/store/touch_internal.h"
 
@@ -77,6 +79,7 @@ static void read_whole(struct sql_reader *r, void *row)
     read_job(r, row);
     out->submitted = sql_read_text(r);
     out->resolved = sql_read_text(r);
+    out->warnings = sql_read_text(r);
 }
 
 static const struct store_order ORDERS[] = {
@@ -95,7 +98,8 @@ static const struct store_order ORDERS[] = {
     " and ($9::text is null or r.labels @> array[$9]) and ($10::text is null or r.name ilike $10)" \
     " and ($11::boolean is null or r.archived = $11)"                                              \
     " and ($12::text is null or r.created_at >= ($12::text)::timestamptz)"                         \
-    " and ($13::text is null or r.created_at < ($13::text)::timestamptz)"
+    " and ($13::text is null or r.created_at < ($13::text)::timestamptz)"                          \
+    " and ($14::text is null or r.number = ($14::text)::bigint)"
 
 static const struct store_resource JOBS = {
     .what = "job",
@@ -105,7 +109,7 @@ static const struct store_resource JOBS = {
     .where = FILTERS,
     .orders = ORDERS,
     .row = {sizeof(struct store_job), read_job},
-    .more = ", r.submitted, r.resolved",
+    .more = ", r.submitted, r.resolved, r.warnings",
     .read_one = read_whole,
 };
 
@@ -121,6 +125,8 @@ enum sv_status store_jobs_list(struct store *store, const struct store_scope *sc
                                struct store_memory *memory, struct store_job_list *out_list,
                                struct sv_error *err)
 {
+    char number[24];
+    (void)snprintf(number, sizeof number, "%lld", (long long)filter->number);
     const char *const filters[] = {filter->state,
                                    filter->kind,
                                    filter->experiment_id,
@@ -129,7 +135,8 @@ enum sv_status store_jobs_list(struct store *store, const struct store_scope *sc
                                    store_search_pattern(memory, filter->search),
                                    store_flag_filter(filter->archived),
                                    filter->created_after,
-                                   filter->created_before};
+                                   filter->created_before,
+                                   filter->number > 0 ? number : NULL};
     struct store_listing listing = {scope, page, (int)filter->sort, STORE_FILTERS(filters)};
     struct store_rows found;
     enum sv_status st = store_list_read(store, &JOBS, &listing, memory, &found, err);

@@ -30,6 +30,7 @@ struct store_job_new {
     const char *dataset_id; /* must be ready: SV_ERR_WRONG_STATE; SV_ERR_NOT_FOUND */
     const char *kind;
     const char *submitted, *resolved; /* JSON */
+    const char *warnings;             /* JSON: a list; NULL: none */
     char hash[65];                    /* of the canonical resolved text */
     const char *headline_metric;      /* "<part>_<metric>" of the evaluation */
     bool headline_higher_is_better;
@@ -60,7 +61,7 @@ struct store_job {
     const char *dataset_name;
     const char *name, *kind, *notes;
     const char *state; /* queued, running, paused, completed, stopped, cancelled, failed */
-    const char *submitted, *resolved; /* JSON; NULL in lists */
+    const char *submitted, *resolved, *warnings; /* JSON; NULL in lists */
     const char *headline_metric;
     bool headline_higher_is_better;
     const char *const *labels;
@@ -103,6 +104,7 @@ struct store_job_filter {
     const char *search;                         /* part of the name, any case */
     int archived;                               /* 0: no, 1: yes, -1: either */
     const char *created_after, *created_before; /* RFC 3339 */
+    int64_t number;                             /* 0: any */
     enum store_job_sort sort;
 };
 /* SV_ERR_INVALID_PARAMETER names a filter that is no time or id. */

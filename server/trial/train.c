@@ -113,6 +113,20 @@ static enum nn_status run(struct trial_link *link, struct nn_training_setup *set
     return status;
 }
 
+/* What the memory was asked for, as far as a person can change it. */
+static void add_limits(const struct trial_start *start, enum nn_status status, struct nn_error *err)
+{
+    struct nn_error first = *err;
+    if (status != NN_ERR_MEMORY) {
+        return;
+    }
+    (void)nn_fail_at(err, status, first.pointer,
+                     "%s; limits.memory_bytes is %zu, a batch has %zu samples at once",
+                     first.text[0] ? first.text : nn_status_text(status),
+                     (size_t)start->memory_bytes,
+                     nn_training_max_batch(&start->spec.training, SIZE_MAX));
+}
+
 static void say_done(struct trial_link *link, const char *outcome,
                      const struct nn_training_result *result)
 {
@@ -155,6 +169,7 @@ static int train(struct trial_link *link, const struct trial_start *start)
     if (evaluated && status == NN_OK) {
         trial_say_explanations(link, start, result, &ground);
     }
+    add_limits(start, status, &err);
     trial_tell_end(link, status, result, &err);
     if (status == NN_ERR_CANCELLED) {
         say_done(link, "cancelled", NULL);

@@ -273,6 +273,8 @@ def test_too_much_memory_is_final_and_called_so(own):
     trials = daemon.wait_job(job["id"])
     assert {(t["state"], (t["error"] or {}).get("class")) for t in trials} == {("failed", "out_of_memory")}
     assert all(t["attempt"] == 1 for t in trials) and len(trials) == 50
+    assert all("limits.memory_bytes is 16777216, a batch has 400 samples at once" in t["error"]["text"]
+               and "a smaller training.micro_batch_size" in t["explanation"] for t in trials)
     assert daemon.get("/healthz")["status"] == "ok"
 
 

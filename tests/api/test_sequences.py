@@ -45,6 +45,11 @@ def test_a_table_becomes_a_data_set(daemon):
                                   "text": '"train.csv", line 6, column 3 (a): "x" is not a number'}]
     assert report["constant_inputs"] == ["b"]
     assert {w["code"] for w in report["warnings"]} == {"refused_sequences", "filled", "constant_inputs"}
+    [constant] = [w["text"] for w in report["warnings"] if w["code"] == "constant_inputs"]
+    assert constant.startswith('1 of 2 inputs have one value in the whole train part ("b")'), constant
+    plan = daemon.post("/v1/jobs?dry_run=true", {"kind": "sequence_regression", "dataset": made["id"]}, status=(200,))
+    [warning] = [w for w in plan["warnings"] if w["code"] == "constant_inputs"]
+    assert "1 of 2 inputs" in warning["text"] and ": b;" in warning["text"], warning
     assert report["parts"]["train"] == {"sequences": 2, "steps": 5, "length": {"min": 2, "max": 3, "mean": 2.5}}
     assert report["parts"]["validation"] is None
     inputs = {c["name"]: c for c in report["inputs"]}

@@ -91,6 +91,21 @@ def test_augmentation_changes_what_is_learnt_and_nothing_random(daemon, dataset,
     assert networks[0] != networks[1]
 
 
+def test_weights_of_another_variant_are_warned_of(daemon, dataset):
+    """All that the network wants is there, and more: a deeper variant's."""
+    deeper = {**some_weights(), "conv2.weight": np.ones((9, 4, 3, 3), "<f4"), "conv2.bias": np.ones(9, "<f4")}
+    made = upload_weights(daemon, safetensors(deeper), "deeper")
+    plan = daemon.post("/v1/jobs?dry_run=true", transfer(dataset, made), status=(200,))
+    [warning] = plan["warnings"]
+    assert (warning["code"], warning["pointer"]) == ("weights_fit_partly", "/weights")
+    assert "2 of the file's 10 tensors have no place in the network" in warning["text"]
+    report = daemon.post(f"/v1/weights/{made['id']}/match", {"network": NETWORK, "dataset": dataset["id"]})
+    assert report["loadable"] and report["partly"] in warning["text"]
+    job = daemon.submit(transfer(dataset, made))
+    assert job["warnings"] == plan["warnings"]
+    daemon.post(f"/v1/jobs/{job['id']}/cancel")
+
+
 def test_what_does_not_fit_is_refused_with_the_reason(daemon, dataset, start):
     def refused(code, pointer, status=422, **fields):
         job = {**transfer(dataset, start), **fields}

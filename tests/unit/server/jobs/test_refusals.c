@@ -2,6 +2,7 @@
  *
  * Jobs that are refused, each with its code and pointer, and sets that cannot be cut.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/json/json.h"
@@ -221,6 +222,42 @@ static void every_refusal_names_its_field(void **state)
     }
 }
 
+struct memory {
+    const char *job, *pointer, *parts[3];
+};
+
+static const struct memory MEMORY[] = {
+    {"'limits': {'memory_bytes': 16777216}",
+     "/training/batch_size",
+     {"its limit is 16777216", "training.micro_batch_size (or batch_size) 64 would need ",
+      "limits.memory_bytes to "}},
+    {"'network': {'name': 'mlp', 'hidden': [65536, 4096]}",
+     "/limits/memory_bytes",
+     {"its limit is 2147483648", "a smaller network or smaller inputs", "limits.memory_bytes to "}},
+};
+
+/* What would help is said with its numbers, and helps. */
+static void too_much_memory_is_refused_with_what_helps(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof MEMORY / sizeof MEMORY[0]; i++) {
+        char text[300];
+        struct sv_error err = {0};
+        struct jobs_plan *plan = NULL;
+        (void)snprintf(text, sizeof text, "{" TEST_MINIMAL ", %s}", MEMORY[i].job);
+        assert_int_equal(test_try(&context, text, &plan, &err), SV_ERR_INVALID_FIELD);
+        assert_string_equal(err.pointer, MEMORY[i].pointer);
+        for (size_t k = 0; k < 3; k++) {
+            if (!strstr(err.text, MEMORY[i].parts[k])) {
+                fail_msg("%s: %s", text, err.text);
+            }
+        }
+    }
+    jobs_plan_destroy(test_resolve(&context,
+                                   "{" TEST_MINIMAL ", 'limits': {'memory_bytes': 16777216},"
+                                   " 'training': {'micro_batch_size': 64}}"));
+}
+
 static void the_nearest_name_is_offered(void **state)
 {
     (void)state;
@@ -284,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_part_that_is_explained_is_one_that_there_is),
         cmocka_unit_test(every_refusal_names_its_field),
+        cmocka_unit_test(too_much_memory_is_refused_with_what_helps),
         cmocka_unit_test(the_nearest_name_is_offered),
         cmocka_unit_test(a_set_that_cannot_be_cut_is_said_before),
         cmocka_unit_test(a_set_of_one_class_is_no_comparison),

@@ -14,6 +14,7 @@ static struct jobs_dataset engines = {.id = TEST_DATASET,
                                       .sequences = true,
                                       .inputs = 24,
                                       .constant_inputs = 7,
+                                      .constant_names = "setting3, s1, ...",
                                       .targets = 1,
                                       .remaining_life = true,
                                       .longest = 362,
@@ -50,6 +51,25 @@ static void a_regression_of_no_life_has_no_thresholds(void **state)
     assert_int_equal(plan->trial_count, 2); /* asked for, it is done */
     jobs_plan_destroy(plan);
     engines.remaining_life = true;
+}
+
+static void inputs_of_one_value_are_warned_of(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = test_resolve(&context, "{" SEQUENCES "}");
+    assert_int_equal(json_array_size(plan->warnings), 1);
+    assert_string_equal(test_text_at(plan->warnings, "0.code"), "constant_inputs");
+    assert_non_null(strstr(test_text_at(plan->warnings, "0.text"), "7 of 24 inputs"));
+    assert_non_null(strstr(test_text_at(plan->warnings, "0.text"), "setting3, s1, ..."));
+    jobs_plan_destroy(plan);
+    plan = test_resolve(&context, "{" SEQUENCES ", 'data': {'keep_constant': true}}");
+    assert_int_equal(json_array_size(plan->warnings), 0);
+    jobs_plan_destroy(plan);
+    plan = test_resolve(&context, "{" SEQUENCES ", 'data': {'keep_constant': true,"
+                                  " 'window_stride': 4}}");
+    assert_int_equal(json_array_size(plan->warnings), 1);
+    assert_string_equal(test_text_at(plan->warnings, "0.pointer"), "/data/window_stride");
+    jobs_plan_destroy(plan);
 }
 
 /* The published experiment: three thresholds by one to three layers. */
@@ -150,7 +170,7 @@ static void refusals_of_regressions_name_their_field(void **state)
          SV_ERR_INVALID_FIELD},
         {"'training': {'batch_size': 100}, 'network': {'name': 'lstm_regression', 'units': 2048,"
          " 'depth': 16}",
-         "/training/batch_size", SV_ERR_INVALID_FIELD},
+         "/limits/memory_bytes", SV_ERR_INVALID_FIELD},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[512];
@@ -179,6 +199,7 @@ static void refusals_of_regressions_name_their_field(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(inputs_of_one_value_are_warned_of),
         cmocka_unit_test(the_shortest_regression_is_the_published_one),
         cmocka_unit_test(a_regression_of_no_life_has_no_thresholds),
         cmocka_unit_test(a_regression_keeps_what_the_job_says),

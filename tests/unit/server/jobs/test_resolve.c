@@ -2,6 +2,8 @@
  *
  * From submitted jobs to plans: defaults, sweeps, hashes; and edits of what was submitted.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/json/json.h"
@@ -91,6 +93,105 @@ static void steps_are_planned_from_the_shares(void **state)
         }
         jobs_plan_destroy(plan);
     }
+}
+
+/* Each trial is planned for its own: the first of a sweep does not stand for the others. */
+static void memory_is_that_of_the_largest_micro_batch(void **state)
+{
+    (void)state;
+    struct jobs_plan *whole =
+        test_resolve(&context, "{" TEST_MINIMAL ", 'training': {'solver': 'sgdm'}}");
+    struct jobs_plan *swept =
+        test_resolve(&context, "{" TEST_MINIMAL ", 'training': {'solver': 'sgdm'}, 'search':"
+                               " {'parameters': {'training.micro_batch_size': [1, 0]}}}");
+    assert_int_equal(swept->trial_count, 2);
+    assert_int_equal(swept->estimate.memory_bytes, whole->estimate.memory_bytes);
+    jobs_plan_destroy(whole);
+    jobs_plan_destroy(swept);
+}
+
+struct idle {
+    const char *job, *pointer; /* NULL: no warning */
+    const char *part;          /* of its text */
+};
+
+static const struct idle IDLE[] = {
+    {"'training': {'solver': 'adam', 'momentum': 0.5}", "/training/momentum", "the solver sgdm"},
+    {"'training': {'solver': 'adam', 'momentum': 0.9}", NULL, NULL}, /* the default says nothing */
+    {"'training': {'solver': 'sgdm', 'momentum': 0.5}", NULL, NULL},
+    {"'training': {'momentum': 0.5}", NULL, NULL}, /* sgdm is among the three solvers */
+    {"'training': {'weight_decay': 0.1}", "/training/weight_decay", "the solver adamw"},
+    {"'training': {'solver': 'adamw', 'weight_decay': 0.1}", NULL, NULL},
+    {"'training': {'solver': 'sgdm', 'epsilon': 0.1}", "/training/epsilon", "rmsprop"},
+    {"'training': {'solver': 'sgdm', 'squared_gradient_decay_factor': 0.99}",
+     "/training/squared_gradient_decay_factor", "rmsprop"},
+    {"'training': {'solver': 'rmsprop', 'gradient_decay_factor': 0.5}",
+     "/training/gradient_decay_factor", "adam or adamw"},
+    {"'training': {'solver': 'sgdm', 'gradient_clipping': {'threshold': 2}}",
+     "/training/gradient_clipping/threshold", "gradient_clipping.method"},
+    {"'training': {'solver': 'sgdm', 'schedule': {'drop_factor': 0.5}}",
+     "/training/schedule/drop_factor", "the schedule piecewise"},
+    {"'training': {'solver': 'sgdm', 'schedule': {'kind': 'cosine', 'drop_period': 3}}",
+     "/training/schedule/drop_period", "the schedule piecewise"},
+    {"'training': {'solver': 'sgdm', 'schedule': {'kind': 'piecewise', 'period': 3}}",
+     "/training/schedule/period", "the schedule cosine"},
+    {"'training': {'solver': 'sgdm', 'schedule': {'kind': 'cosine', 'period': 3}}", NULL, NULL},
+    {"'training': {'solver': 'sgdm', 'schedule': {'warmup': {'start_factor': 0.5}}}",
+     "/training/schedule/warmup/start_factor", "warmup.length"},
+    {"'training': {'solver': 'adam'}, 'search': {'parameters': {'training.momentum': [0.5, 0.6]}}",
+     "/search/parameters", "training.momentum"},
+};
+
+/* An option without effect is a mistake of somebody: it is never passed over in silence. */
+static void options_without_effect_are_warned_of(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof IDLE / sizeof IDLE[0]; i++) {
+        char text[400];
+        (void)snprintf(text, sizeof text, "{" TEST_MINIMAL ", %s}", IDLE[i].job);
+        struct jobs_plan *plan = test_resolve(&context, text);
+        const char *said = test_text_at(plan->warnings, "0.text");
+        if (json_array_size(plan->warnings) != (IDLE[i].pointer ? 1 : 0) ||
+            (IDLE[i].pointer &&
+             (strcmp(test_text_at(plan->warnings, "0.pointer"), IDLE[i].pointer) != 0 ||
+              strcmp(test_text_at(plan->warnings, "0.code"), "no_effect") != 0 ||
+              !strstr(said, IDLE[i].part)))) {
+            fail_msg("%s: %s at %s", IDLE[i].job, said, test_text_at(plan->warnings, "0.pointer"));
+        }
+        jobs_plan_destroy(plan);
+    }
+}
+
+/* What a resolved job says of all options is nobody's wish. */
+static void a_resolved_job_sent_back_is_not_warned_of(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan =
+        test_resolve(&context, "{" TEST_MINIMAL ", 'training': {'solver': 'adam'}}");
+    json_t *training = jx_path_get(plan->resolved, "training");
+    json_t *job = json_pack("{s:s, s:s, s:O}", "kind", "solver_comparison", "dataset", TEST_DATASET,
+                            "training", training);
+    char *again = jx_dump(job, NULL);
+    struct jobs_plan *twin = test_resolve(&context, again);
+    assert_int_equal(json_array_size(twin->warnings), 0);
+    free(again);
+    json_decref(job);
+    jobs_plan_destroy(twin);
+    jobs_plan_destroy(plan);
+}
+
+/* A network that is trained although something about it is seldom meant. */
+static void warnings_of_the_network_are_those_of_the_job(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = test_resolve(
+        &context, "{" TEST_MINIMAL ", 'network': {'blocks': {'spare': {'layers': []}}, 'layers':"
+                  " [{'name': 'in', 'kind': 'image_input'}, {'name': 'fc', 'kind': "
+                  "'fully_connected'}, {'name': 'sm', 'kind': 'softmax'}]}}");
+    assert_int_equal(json_array_size(plan->warnings), 1);
+    assert_string_equal(test_text_at(plan->warnings, "0.code"), "unused_block");
+    assert_string_equal(test_text_at(plan->warnings, "0.pointer"), "/network/blocks/spare");
+    jobs_plan_destroy(plan);
 }
 
 static void a_fixed_solver_makes_one_trial(void **state)
@@ -299,6 +400,10 @@ int main(void)
         cmocka_unit_test(the_shortest_job_compares_three_solvers),
         cmocka_unit_test(a_resolved_network_can_be_sent_back),
         cmocka_unit_test(steps_are_planned_from_the_shares),
+        cmocka_unit_test(memory_is_that_of_the_largest_micro_batch),
+        cmocka_unit_test(options_without_effect_are_warned_of),
+        cmocka_unit_test(a_resolved_job_sent_back_is_not_warned_of),
+        cmocka_unit_test(warnings_of_the_network_are_those_of_the_job),
         cmocka_unit_test(a_fixed_solver_makes_one_trial),
         cmocka_unit_test(an_own_validation_part_is_not_cut),
         cmocka_unit_test(split_shares_complete_each_other),

@@ -20,6 +20,7 @@
 #define LEVELS          "0192a1b2c3d47e5f8a9b0c1d2e3f0005" /* fit, and name their preprocessing */
 #define IMAGENET        "0192a1b2c3d47e5f8a9b0c1d2e3f0006" /* as ImageNet's pictures come */
 #define TURNED          "0192a1b2c3d47e5f8a9b0c1d2e3f0007" /* as torchvision's googlenet has them then */
+#define VARIANT         "0192a1b2c3d47e5f8a9b0c1d2e3f0008" /* fit, and hold more */
 #define DIGEST          "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 #define IMAGENET_LEVELS "'scale': 255, 'mean': [0.485, 0.456, 0.406], 'std': [0.229, 0.224, 0.225]"
 #define MINIMAL         "'kind': 'solver_comparison', 'dataset': '" TEST_DATASET "'"
@@ -52,9 +53,12 @@ static enum sv_status find_weights(void *ctx, const char *id, const json_t *netw
         : strcmp(id, IMAGENET) == 0 ? "{" IMAGENET_LEVELS "}"
         : strcmp(id, TURNED) == 0   ? "{" IMAGENET_LEVELS ", 'transform_input': true}"
                                     : NULL;
-    if (!levels && strcmp(id, FITS) != 0) {
+    bool variant = strcmp(id, VARIANT) == 0;
+    if (!levels && !variant && strcmp(id, FITS) != 0) {
         return SV_ERR_NOT_FOUND;
     }
+    (void)snprintf(out_weights->partly, sizeof out_weights->partly, "%s",
+                   variant ? "9 of the file's 58 tensors" : "");
     out_weights->preprocessing = levels ? test_json(levels) : NULL;
     (void)snprintf(out_weights->id, sizeof out_weights->id, "%s", id);
     (void)snprintf(out_weights->digest, sizeof out_weights->digest, "%s", DIGEST);
@@ -161,8 +165,32 @@ static void a_transfer_without_weights_is_warned_of(void **state)
         assert_int_equal(json_array_size(warnings), i == 0 ? 1 : 0);
         if (i == 0) {
             assert_string_equal(test_text_at(json_array_get(warnings, 0), "pointer"), "/weights");
+            assert_string_equal(test_text_at(json_array_get(warnings, 0), "code"), "no_weights");
         }
         json_decref(answer);
+        jobs_plan_destroy(plan);
+    }
+}
+
+/* Said once for all trials of the network, where its weights are named. */
+static void weights_of_another_variant_are_warned_of(void **state)
+{
+    (void)state;
+    static const char *const weights[][2] = {
+        {"'" VARIANT "'", "/weights"}, {"{'simple_cnn': '" VARIANT "'}", "/weights/simple_cnn"}};
+    for (size_t i = 0; i < 2; i++) {
+        char text[400];
+        (void)snprintf(text, sizeof text,
+                       "{" TRANSFER ", 'network': {'name': 'simple_cnn'}, 'weights': %s,"
+                       " 'seeds': [1, 2], 'search': {'parameters': {'training.epochs': [1, 2]}}}",
+                       weights[i][0]);
+        struct jobs_plan *plan = test_resolve(&context, text);
+        assert_int_equal(plan->trial_count, 4);
+        assert_int_equal(json_array_size(plan->warnings), 1);
+        assert_string_equal(test_text_at(plan->warnings, "0.code"), "weights_fit_partly");
+        assert_string_equal(test_text_at(plan->warnings, "0.pointer"), weights[i][1]);
+        assert_non_null(strstr(test_text_at(plan->warnings, "0.text"), "simple_cnn only partly"));
+        assert_non_null(strstr(test_text_at(plan->warnings, "0.text"), "9 of the file's 58"));
         jobs_plan_destroy(plan);
     }
 }
@@ -322,6 +350,7 @@ int main(void)
         cmocka_unit_test(each_network_has_its_own_weights),
         cmocka_unit_test(what_is_frozen_can_be_swept),
         cmocka_unit_test(a_transfer_without_weights_is_warned_of),
+        cmocka_unit_test(weights_of_another_variant_are_warned_of),
         cmocka_unit_test(the_preprocessing_of_the_weights_is_in_the_network),
         cmocka_unit_test(what_transform_input_makes_is_in_the_network),
         cmocka_unit_test(long_names_and_none_are_names),
