@@ -35,4 +35,11 @@ const struct http_route *api_routes(size_t *out_count);
 /* http_settings.written of a server with these routes. */
 void api_written(void *ctx);
 
+struct http_request;
+/* Likewise explain_number: SV_ERR_NOT_FOUND with the address of what has the number, if the
+ * caller's project has it. */
+SV_MUST_CHECK enum sv_status api_explain_number(void *state, const struct http_request *req,
+                                                const char *pattern, const char *number,
+                                                struct sv_error *err);
+
 #endif

@@ -178,6 +178,7 @@ static enum sv_status open_server(struct serve *serve, struct sv_error *err)
         .authenticate = authenticate,
         .recall_actor = recall_actor,
         .written = api_written,
+        .explain_number = api_explain_number,
         .default_project = STORE_DEFAULT_PROJECT,
     };
     (void)snprintf(serve->spool_dir, sizeof serve->spool_dir, "%s/spool", serve->app.data_dir);

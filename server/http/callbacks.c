@@ -316,7 +316,7 @@ static bool recall_actor(struct http_exchange *ex)
 static bool recall(struct http_exchange *ex)
 {
     const struct http_settings *settings = &ex->server->settings;
-    if (!ex->route->recall || !recall_actor(ex)) {
+    if (!ex->route->recall || ex->number || !recall_actor(ex)) {
         return false;
     }
     if (!ex->route->recall(settings->ctx, &ex->request, &ex->response)) {

@@ -136,6 +136,7 @@ struct http_exchange {
     const struct http_route *route;
     const char *segments[HTTP_SEGMENTS_MAX]; /* decoded */
     size_t segment_count;
+    const char *number; /* the segment that stands for the route's id and is none; or NULL */
     struct http_pair headers[HTTP_HEADERS_MAX];
     size_t header_count;
     struct http_pair pairs[HTTP_PAIRS_MAX]; /* of the query, decoded */

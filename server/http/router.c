@@ -55,6 +55,28 @@ static const char *malformed_id(const struct http_exchange *ex)
     return NULL;
 }
 
+static bool is_number(const char *segment)
+{
+    return segment && segment[0] && strspn(segment, "0123456789") == strlen(segment);
+}
+
+/* People see numbers beside ids and type them: who may ask is told what the number stands for.
+ * False when there is nothing to tell. */
+static bool take_number(struct http_exchange *ex, const char *segment)
+{
+    const struct http_settings *settings = &ex->server->settings;
+    bool tells = settings->explain_number && is_number(segment);
+    for (size_t i = 0; tells && !ex->route && i < settings->route_count; i++) {
+        const struct http_route *route = &settings->routes[i];
+        if (strcmp(route->method, ex->request.method) == 0 &&
+            pattern_matches(ex, route->pattern, true)) {
+            ex->route = route;
+            ex->number = segment;
+        }
+    }
+    return ex->route != NULL;
+}
+
 static bool segment_is_sound(const char *segment)
 {
     return segment[0] && strcmp(segment, ".") != 0 && strcmp(segment, "..") != 0 &&
@@ -145,6 +167,9 @@ enum sv_status http_route_find(struct http_exchange *ex, const char *method, str
     }
     if (!path_known) {
         const char *wrong = malformed_id(ex);
+        if (take_number(ex, wrong)) {
+            return SV_OK;
+        }
         return wrong ? sv_fail(err, SV_ERR_NOT_FOUND, "\"%.64s\" is no id: ids are 32 hex digits",
                                wrong)
                      : sv_fail(err, SV_ERR_NOT_FOUND, "%s", "");

@@ -68,10 +68,19 @@ static void answer_error(struct http_exchange *ex, enum sv_status status,
     http_answer_problem(ex, status, err);
 }
 
+static enum sv_status explain_number(struct http_exchange *ex, void *state, struct sv_error *err)
+{
+    const struct http_settings *settings = &ex->server->settings;
+    return !ex->number
+               ? SV_OK
+               : settings->explain_number(state, &ex->request, ex->route->pattern, ex->number, err);
+}
+
 static void run_admit(struct http_exchange *ex, void *state)
 {
     struct sv_error err = {0};
     enum sv_status status = http_authenticate(ex, state, &err);
+    status = status ? status : explain_number(ex, state, &err);
     if (status == SV_OK && ex->route->before_body) {
         status = ex->route->before_body(state, &ex->request, &ex->response, &err);
     }
@@ -101,6 +110,7 @@ static void run_handler(struct http_exchange *ex, void *state)
 {
     struct sv_error err = {0};
     enum sv_status status = admit(ex, state, &err);
+    status = status ? status : explain_number(ex, state, &err);
     status = status ? status : http_body_finish(ex, &err);
     if (status == SV_OK) {
         http_response_reset(&ex->response);

@@ -67,6 +67,11 @@ struct http_settings {
     /* The actor if it is known without asking anybody; runs on an I/O thread, as recall does. NULL:
      * recall is used on PUBLIC routes only. */
     bool (*recall_actor)(void *ctx, const struct http_request *req, struct http_actor *out_actor);
+    /* Says, as an error, what a number that stands where `pattern` has an id may mean: digits
+     * alone. Runs on a request thread, with the request's actor, in place of the route's handler.
+     * NULL: such a path is not found without more. */
+    enum sv_status (*explain_number)(void *state, const struct http_request *req,
+                                     const char *pattern, const char *number, struct sv_error *err);
     /* Runs on a request thread after the handler of a POST, PUT, PATCH or DELETE, whatever came of
      * it, and before its answer goes out. May be NULL. */
     void (*written)(void *state);

@@ -67,6 +67,46 @@ def test_ids_that_are_none_and_parts_that_are_not_there(daemon, finished):
         assert refused["detail"] == "the validation part has not been evaluated; evaluated are: train, test", refused
 
 
+def test_a_number_in_place_of_an_id_is_told_its_address(daemon, dataset, finished):
+    """Of every resource that shows one; whoever's it is not learns nothing of it."""
+    job, trials = finished
+    for path, one in ((f"/v1/jobs/{job['number']}", job), (f"/v1/trials/{trials[0]['number']}", trials[0]),
+                      (f"/v1/datasets/{dataset['number']}", dataset)):
+        detail = daemon.refused("GET", path, 404, "not_found")["detail"]
+        assert detail.startswith(f'"{one["number"]}" is no id: ids are 32 hex digits; '), detail
+        assert detail.endswith(f" is {path.rpartition('/')[0]}/{one['id']}"), detail
+    detail = daemon.refused("POST", f"/v1/jobs/{job['number']}/pause", 404, "not_found")["detail"]
+    assert detail.endswith(f"job {job['number']} is /v1/jobs/{job['id']}")
+    for number in ("999999999", "9" * 40):
+        assert daemon.refused("GET", f"/v1/jobs/{number}", 404, "not_found")["detail"].endswith("no job has the number")
+    assert daemon.request("HEAD", f"/v1/jobs/{job['number']}").status_code == 404
+    assert [j["id"] for j in daemon.get(f"/v1/jobs?number={job['number']}&archived=any")["items"]] == [job["id"]]
+    assert daemon.get("/v1/jobs?number=999999999")["items"] == []
+    daemon.refused("GET", "/v1/jobs?number=0", 400, "invalid_parameter", parameter="number")
+    detail = daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/dataset", json=spec({"id": "7"}))["detail"]
+    assert "32 hex digits" in detail
+
+
+def test_what_is_warned_of_is_kept_with_the_job(daemon, dataset):
+    asked = spec(dataset, name="warned", training={"solver": "adam", "momentum": 0.5, "epochs": 1, "batch_size": 32})
+    plan = daemon.post("/v1/jobs?dry_run=true", asked, status=(200,))
+    [warning] = plan["warnings"]
+    assert (warning["code"], warning["pointer"]) == ("no_effect", "/training/momentum")
+    job = daemon.submit(asked)
+    assert daemon.get(f"/v1/jobs/{job['id']}")["warnings"] == job["warnings"] == plan["warnings"]
+    daemon.post(f"/v1/jobs/{job['id']}/cancel")
+
+
+def test_a_refusal_for_memory_says_what_would_fit(daemon, dataset):
+    job = spec(dataset, network={"name": "simple_cnn", "filters": 512}, limits={"memory_bytes": 16 << 20},
+               training={"solver": "sgdm", "epochs": 1, "batch_size": 512})
+    text = daemon.refused("POST", "/v1/jobs?dry_run=true", 422, "invalid_field", "/training/batch_size", json=job)["detail"]
+    fits = int(text.partition("micro_batch_size (or batch_size) ")[2].split()[0])
+    job["training"]["micro_batch_size"] = fits
+    plan = daemon.post("/v1/jobs?dry_run=true", job, status=(200,))
+    assert f"would need {plan['estimate']['memory_bytes']}," in text, (text, plan["estimate"])
+
+
 def test_the_created_answer_says_where(daemon, dataset):
     answer = daemon.request("POST", "/v1/jobs", json=spec(dataset, name="where"))
     assert answer.status_code == 201 and answer.headers["Location"] == f"/v1/jobs/{answer.json()['id']}"
@@ -104,6 +144,13 @@ def test_lists_filter_sort_and_page(daemon, dataset, finished):
     assert "finished" in names(f"experiment={job['experiment']['id']}&limit=500")
     assert "finished" in names(f"dataset={dataset['id']}&state=completed&limit=500")
     assert names(f"experiment={UNKNOWN_ID}") == []
+    assert names("label=listed&kind=solver_comparison") == [f"listed {i}" for i in (4, 3, 2, 1, 0)]
+    assert names("label=listed&kind=sequence_regression") == []
+    kinds = {k: daemon.get(f"/v1/jobs?kind={k}&archived=any&limit=500")["items"] for k in (
+        "solver_comparison", "transfer_learning", "sequence_regression", "sequence_classification", "signal_classification")}
+    assert all(j["kind"] == kind for kind, found in kinds.items() for j in found)
+    assert sum(map(len, kinds.values())) == len(daemon.get("/v1/jobs?archived=any&limit=500")["items"])
+    daemon.refused("GET", "/v1/jobs?kind=comparison", 400, "invalid_parameter", parameter="kind")
     seen, cursor = [], ""
     while cursor is not None:
         page = daemon.get(f"/v1/jobs?label=listed&sort=name&limit=2&fields=name{cursor and '&cursor=' + cursor}")

@@ -70,6 +70,14 @@ def test_the_description_can_be_edited_and_sent_back(daemon):
     assert analyze(daemon, network={"name": "no_such"})["description"] is None
 
 
+def test_sizes_that_were_compared_with_nothing_are_said(daemon, dataset):
+    report = analyze(daemon, network={"name": "simple_cnn"})
+    [issue] = report["issues"]
+    assert report["valid"] and (issue["severity"], issue["code"]) == ("warning", "sizes_not_checked")
+    assert "unknown size" in issue["text"] and "data set" in issue["mend"]
+    assert analyze(daemon, network={"name": "simple_cnn"}, dataset=dataset["id"])["issues"] == []
+
+
 def test_sizes_come_from_a_data_set(daemon, dataset):
     report = analyze(daemon, network={"name": "simple_cnn"}, dataset=dataset["id"])
     assert {layer["name"]: layer["activation"] for layer in report["layers"]}["conv1"] == [8, 8, 20]

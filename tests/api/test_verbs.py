@@ -72,6 +72,8 @@ def test_a_paused_job_starts_nothing(daemon, running, dataset):
     assert all(t["held"] and t["state"] in ("queued", "running", "completed") for t in held)
     waiting = [t for t in held if t["state"] == "queued"]
     assert waiting and all("paused" in t["explanation"] for t in waiting)
+    refused = daemon.refused("POST", f"/v1/trials/{waiting[-1]['id']}/pause", 409, "wrong_state")["detail"]
+    assert refused.startswith("the trial is queued: ") and f"POST /v1/jobs/{job['id']}/pause" in refused
     assert daemon.get(f"/v1/jobs/{job['id']}")["state"] in ("paused", "running")
     assert not daemon.post(f"/v1/jobs/{job['id']}/resume")["paused"]
     assert all(t["state"] == "completed" for t in daemon.wait_job(job["id"]))
