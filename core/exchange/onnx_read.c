@@ -134,6 +134,21 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* Names of layers and of parameters may have dots in them, so that two come to one. */
+static enum nn_status sort_tensors(struct nn_onnx_reader *r, struct nn_error *err)
+{
+    if (r->n_tensors > 1) {
+        qsort(r->tensors, r->n_tensors, sizeof *r->tensors, by_name);
+    }
+    for (size_t i = 1; i < r->n_tensors; i++) {
+        if (by_name(&r->tensors[i - 1], &r->tensors[i]) == 0) {
+            return nn_fail(err, NN_ERR_NOT_SUPPORTED, "two parameters would be \"%.100s\"",
+                           r->tensors[i].name);
+        }
+    }
+    return NN_OK;
+}
+
 /* A description that our own checks refuse is of no use. */
 static enum nn_status check(const json_t *description, struct nn_error *err)
 {
@@ -166,10 +181,8 @@ static enum nn_status read_graph(struct nn_onnx_reader *r, struct nn_onnx_import
     if (!import->description) {
         return nn_fail(err, NN_ERR_MEMORY, "no memory for a graph");
     }
-    if (r->n_tensors > 1) {
-        qsort(r->tensors, r->n_tensors, sizeof *r->tensors, by_name);
-    }
-    return check(import->description, err);
+    status = sort_tensors(r, err);
+    return status == NN_OK ? check(import->description, err) : status;
 }
 
 enum nn_status nn_onnx_import_create(const struct nn_onnx_model *model, struct nn_onnx_import **out,

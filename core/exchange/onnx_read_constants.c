@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/exchange/onnx_read_internal.h"
+#include "core/exchange/onnx_read_rows_internal.h"
 
 /* More numbers than these are made of nothing but sizes. */
 enum { MADE_MAX = 4096 };
@@ -30,7 +30,10 @@ bool nn_onnx_read_constant(struct nn_onnx_reader *r, const struct nn_onnx_node *
 bool nn_onnx_read_shape(struct nn_onnx_reader *r, const struct nn_onnx_node *node)
 {
     const struct nn_onnx_known *value = nn_onnx_layer_in(r, node, 0);
-    nn_onnx_mean(r, node, 0, NN_ONNX_SIZES, value ? value->layer : 0, NULL);
+    nn_onnx_know(r, &(struct nn_onnx_known){.name = node->n_outputs > 0 ? node->outputs[0] : "",
+                                            .meaning = NN_ONNX_SIZES,
+                                            .layer = value ? value->layer : 0,
+                                            .number = value ? NN_ONNX_WHOLE_SIZES : 0});
     return true;
 }
 
@@ -39,7 +42,7 @@ bool nn_onnx_read_sizes(struct nn_onnx_reader *r, const struct nn_onnx_node *nod
 {
     for (size_t i = 0; i < node->n_inputs; i++) {
         const struct nn_onnx_known *value = nn_onnx_input(r, node, i);
-        if (value && value->meaning == NN_ONNX_SIZES) {
+        if (value && (value->meaning == NN_ONNX_SIZES || value->meaning == NN_ONNX_STEP_COUNT)) {
             nn_onnx_mean(r, node, 0, NN_ONNX_SIZES, 0, NULL);
             return true;
         }

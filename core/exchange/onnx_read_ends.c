@@ -107,6 +107,22 @@ static void connection(const struct nn_onnx_reader *r, size_t k, size_t *from, s
     *to = layer_named(r, json_string_value(json_array_get(pair, 1)));
 }
 
+/* The layer of a parameter, whose name is the longest that the parameter's begins with. */
+static size_t owner_of(const struct nn_onnx_reader *r, const struct nn_file_tensor *tensor)
+{
+    size_t owner = 0, longest = 0;
+    for (size_t i = 0; i < json_array_size(r->layers); i++) {
+        const char *name = nn_onnx_layer_name(r, i);
+        size_t length = strlen(name);
+        if (length > longest && strncmp(tensor->name, name, length) == 0 &&
+            tensor->name[length] == '.') {
+            owner = i;
+            longest = length;
+        }
+    }
+    return owner;
+}
+
 static void remove_unneeded(struct nn_onnx_reader *r, bool *needed)
 {
     size_t from, to;
@@ -121,13 +137,8 @@ static void remove_unneeded(struct nn_onnx_reader *r, bool *needed)
         }
     }
     for (size_t t = r->n_tensors; t-- > 0;) {
-        for (size_t i = 0; i < json_array_size(r->layers); i++) {
-            size_t length = strlen(nn_onnx_layer_name(r, i));
-            if (!needed[i] && strncmp(r->tensors[t].name, nn_onnx_layer_name(r, i), length) == 0 &&
-                strrchr(r->tensors[t].name, '.') == r->tensors[t].name + length) {
-                r->tensors[t] = r->tensors[--r->n_tensors];
-                break;
-            }
+        if (!needed[owner_of(r, &r->tensors[t])]) {
+            r->tensors[t] = r->tensors[--r->n_tensors];
         }
     }
     for (size_t i = json_array_size(r->layers); i-- > 0;) {

@@ -111,6 +111,7 @@ static const struct {
     {"concatenation", size_of_more_channels},
     {"convolution", size_of_filters},
     {"cropping", size_of_frame},
+    {"embedding", size_of_outputs},
     {"flatten", size_of_flat},
     {"fully_connected", size_of_outputs},
     {"global_average_pool", size_of_mean},

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/exchange/onnx_read_internal.h"
+#include "core/exchange/onnx_read_rows_internal.h"
 
 /* Sides as numbers before and behind on both axes: [top, bottom, left, right]. */
 static json_t *sides_of(double top, double bottom, double left, double right)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/exchange/onnx_read_internal.h"
+#include "core/exchange/onnx_read_rows_internal.h"
 
 static bool one(struct nn_onnx_reader *r, const struct nn_onnx_node *node, const char *kind,
                 json_t *options_take)

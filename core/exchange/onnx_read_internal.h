@@ -40,8 +40,41 @@ enum nn_onnx_meaning {
     NN_ONNX_NORM_RATIO,
     NN_ONNX_NORM_SCALED, /* its layer is there; the bias is not */
     NN_ONNX_NORM_GROUPS, /* channels as [N, groups, the rest] */
-    NN_ONNX_NORM_GROUPS_DONE
+    NN_ONNX_NORM_GROUPS_DONE,
+    /* steps of rows that say which step it is (onnx_read_positions.c), and of those of ids */
+    NN_ONNX_STEP_COUNT,
+    NN_ONNX_POSITIONS,
+    NN_ONNX_POSITION_COLUMN,
+    NN_ONNX_ANGLES,
+    NN_ONNX_SINES,
+    NN_ONNX_COSINES,
+    NN_ONNX_EVEN_SINES,
+    NN_ONNX_ODD_COSINES,
+    NN_ONNX_POSITION_ROWS,
+    NN_ONNX_ROWS_OF_ALL,
+    NN_ONNX_COLUMN,
+    NN_ONNX_IDS,
+    /* steps of attention (onnx_read_attention.c) */
+    NN_ONNX_STEPS_TWICE, /* [steps, steps] as a shape */
+    NN_ONNX_ALL_HIDDEN,
+    NN_ONNX_LATER_HIDDEN,
+    NN_ONNX_HEADS_SPLIT,
+    NN_ONNX_BY_HEAD,
+    NN_ONNX_QUERIES,
+    NN_ONNX_KEYS,
+    NN_ONNX_VALUES,
+    NN_ONNX_TURNED_KEYS,
+    NN_ONNX_SCALED_QUERIES,
+    NN_ONNX_SCORES,
+    NN_ONNX_SHARES,
+    NN_ONNX_HEADS_SAY,
+    NN_ONNX_HEADS_BY_STEP,
+    NN_ONNX_HEADS_JOINED,
+    NN_ONNX_ATTENDED /* its layer is there; the bias is not */
 };
+
+/* The number of NN_ONNX_SIZES that are all sizes of what the layer gives. */
+enum { NN_ONNX_WHOLE_SIZES = 1 };
 
 /* Of the steps of a norm. */
 struct nn_onnx_norm {
@@ -58,6 +91,7 @@ struct nn_onnx_known {
     bool sides;   /* a row as an image of one pixel */
     const struct nn_file_tensor *tensor;
     size_t number;
+    bool causal; /* of scores and what is made of them */
     struct nn_onnx_norm norm;
 };
 
@@ -138,6 +172,11 @@ void nn_onnx_add_tensor(struct nn_onnx_reader *r, size_t layer, const char *suff
                         const struct nn_file_tensor *tensor);
 void nn_onnx_add_floats(struct nn_onnx_reader *r, size_t layer, const char *suffix,
                         const size_t *shape, size_t rank, const float *values);
+/* The layer before another; false: it has none. */
+bool nn_onnx_before(const struct nn_onnx_reader *r, size_t layer, size_t *out);
+/* A copy of the layer's parameter; false: there is none. */
+bool nn_onnx_tensor_of(const struct nn_onnx_reader *r, size_t layer, const char *suffix,
+                       struct nn_file_tensor *out);
 /* Its numbers as single precision; NULL: no memory, or numbers of another kind. */
 float *nn_onnx_floats_of(struct nn_onnx_reader *r, const struct nn_file_tensor *tensor);
 /* Its only number. */
@@ -204,94 +243,30 @@ struct nn_onnx_operator {
 };
 extern const struct nn_onnx_operator nn_onnx_operators[]; /* ended by op NULL */
 
-/* onnx_read_functions.c */
-bool nn_onnx_read_relu(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_tanh(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_hard_swish(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_sigmoid(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_absolute(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_leaky_relu(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_elu(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_clip(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_dropout(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_softmax(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_gelu(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_lrn(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_div(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_erf(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_mul(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+/* ---- layers of many nodes (onnx_read_patterns.c) ---- */
 
-/* onnx_read_constants.c */
-bool nn_onnx_read_constant(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_shape(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_sizes(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_expand(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_constant_of_shape(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_constant_concat(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_constant_reshape(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_constant_slice(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_constant_cast(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_constant_transpose(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_constant_unsqueeze(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-
-/* onnx_read_weights.c */
-bool nn_onnx_read_gemm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_mat_mul(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_add(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-
-/* onnx_read_windows.c */
-bool nn_onnx_read_conv(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_conv_transpose(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_max_pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_average_pool(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-
-/* onnx_read_norms.c */
-bool nn_onnx_read_batch_norm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_layer_norm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_group_norm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_instance_norm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-
-/* onnx_read_norm_steps.c */
-bool nn_onnx_read_norm_mean(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_norm_centred(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_norm_square(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_norm_epsilon(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_norm_root(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_norm_factor(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_norm_ratio(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_norm_groups(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_norm_of_groups(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_norm_ungroup(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_norm_scale(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_norm_shift(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-
-/* onnx_read_soft_threshold.c */
-bool nn_onnx_read_neg(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_max(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_min(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_soft_threshold(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-
-/* onnx_read_steps.c */
-bool nn_onnx_read_steps_last(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_steps_back(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-/* A Conv of what `before` gives. */
-bool nn_onnx_read_temporal_convolution(struct nn_onnx_reader *r, const struct nn_onnx_node *node,
-                                       size_t before);
-
-/* onnx_read_frames.c */
-bool nn_onnx_read_pad(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_slice(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-
-/* onnx_read_recurrent.c */
-bool nn_onnx_read_lstm(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_gru(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_squeeze(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_states_turned(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_states_joined(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_states_flat(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_state(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_states_concat(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_last_step(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
-bool nn_onnx_read_mean_step(struct nn_onnx_reader *r, const struct nn_onnx_node *node);
+enum { NN_ONNX_EITHER = -1 }; /* the first or the second input */
+/* What a node of an operator makes of a value that is its input `at`: another value. */
+struct nn_onnx_step {
+    const char *op;
+    enum nn_onnx_meaning from, to;
+    int at;
+    /* Whether the node is such a step; NULL: always. value is what it gives, from the one before it
+     * but for name and meaning, and may be changed; other: the other one of the first two inputs.
+     */
+    bool (*fits)(struct nn_onnx_reader *r, const struct nn_onnx_node *node,
+                 struct nn_onnx_known *value, size_t other);
+};
+/* By the first step that fits; steps are ended by op NULL. */
+bool nn_onnx_read_by_steps(struct nn_onnx_reader *r, const struct nn_onnx_node *node,
+                           const struct nn_onnx_step *steps);
+/* Of a layer's value: whether it has a row a step. */
+bool nn_onnx_is_steps(const struct nn_onnx_reader *r, const struct nn_onnx_known *value);
+/* Whether an input is one constant number without an axis; which. */
+bool nn_onnx_index_is(struct nn_onnx_reader *r, const struct nn_onnx_node *node, size_t i,
+                      double *out);
+/* Whether an input is one constant number, this one. */
+bool nn_onnx_number_is(struct nn_onnx_reader *r, const struct nn_onnx_node *node, size_t i,
+                       double wanted);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/exchange/onnx_read_internal.h"
+#include "core/exchange/onnx_read_rows_internal.h"
 
 /* The node's output as the step behind `from`. */
 static bool step(struct nn_onnx_reader *r, const struct nn_onnx_node *node,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/exchange/onnx_read_internal.h"
+#include "core/exchange/onnx_read_rows_internal.h"
 
 /* A cell. order: where ONNX has what PyTorch has as its gate 0, 1, ... */
 struct cell {

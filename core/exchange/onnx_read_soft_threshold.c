@@ -3,7 +3,7 @@
  * x - min(max(x, -t), t), the soft threshold of onnx_functions.c, as a layer. A step knows x as its
  * layer, and t as the layer `number` or as the tensor that it is.
  */
-#include "core/exchange/onnx_read_internal.h"
+#include "core/exchange/onnx_read_rows_internal.h"
 
 static bool step(struct nn_onnx_reader *r, const struct nn_onnx_node *node,
                  struct nn_onnx_known value, enum nn_onnx_meaning meaning)

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "core/exchange/onnx_read_internal.h"
+#include "core/exchange/onnx_read_rows_internal.h"
 
 static const int64_t FORTH[3] = {1, 2, 0}, BACK[3] = {2, 0, 1};
 

@@ -44,6 +44,20 @@ void nn_onnx_add_tensor(struct nn_onnx_reader *r, size_t layer, const char *suff
     }
 }
 
+bool nn_onnx_tensor_of(const struct nn_onnx_reader *r, size_t layer, const char *suffix,
+                       struct nn_file_tensor *out)
+{
+    char name[NN_ONNX_LAYER_NAME_MAX + 32];
+    (void)snprintf(name, sizeof name, "%s.%s", nn_onnx_layer_name(r, layer), suffix);
+    for (size_t i = 0; i < r->n_tensors; i++) {
+        if (strcmp(r->tensors[i].name, name) == 0) {
+            *out = r->tensors[i];
+            return true;
+        }
+    }
+    return false;
+}
+
 static void describe(struct nn_file_tensor *tensor, const size_t *shape, size_t rank,
                      const float *values)
 {

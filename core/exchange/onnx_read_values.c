@@ -88,6 +88,25 @@ bool nn_onnx_connect(struct nn_onnx_reader *r, size_t from, const char *to)
            no_room(r);
 }
 
+bool nn_onnx_before(const struct nn_onnx_reader *r, size_t layer, size_t *out)
+{
+    size_t k;
+    const json_t *pair;
+    const char *name = nn_onnx_layer_name(r, layer);
+    json_array_foreach(r->connections, k, pair)
+    {
+        if (strcmp(json_string_value(json_array_get(pair, 1)), name) == 0) {
+            const char *from = json_string_value(json_array_get(pair, 0));
+            *out = 0;
+            while (*out < layer && strcmp(nn_onnx_layer_name(r, *out), from) != 0) {
+                (*out)++;
+            }
+            return *out < layer;
+        }
+    }
+    return false;
+}
+
 /* The layer itself, and what the node's first output is by it. */
 static bool put_layer(struct nn_onnx_reader *r, const struct nn_onnx_node *node, const char *kind,
                       const char *name, json_t *layer_take, size_t *out_layer)

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "core/exchange/onnx_read_internal.h"
+#include "core/exchange/onnx_read_rows_internal.h"
 
 /* weight: outputs x inputs. */
 static bool product(struct nn_onnx_reader *r, const struct nn_onnx_node *node,

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "core/exchange/onnx_read_internal.h"
+#include "core/exchange/onnx_read_rows_internal.h"
 
 /* An attribute of n numbers as a list, in the order given; fallback where there is none. NULL:
  * another number of them, or a negative one. */

@@ -339,19 +339,23 @@ OTHERS = {
 
 # Networks of ours that come back as what they were; with a kind that they are known by.
 BACK = [("drsn_cw_1d", (1024, 1, 1), "soft_threshold"), ("drsn_cs_1d", (1024, 1, 1), "soft_threshold"),
-        ("drsn_cw_2d", (32, 32, 3), "soft_threshold"), ("drsn_cs_2d", (32, 32, 3), "soft_threshold"), ("tcn", None, "temporal_convolution")]
+        ("drsn_cw_2d", (32, 32, 3), "soft_threshold"), ("drsn_cs_2d", (32, 32, 3), "soft_threshold"), ("tcn", None, "temporal_convolution"),
+        ("transformer_encoder", None, "attention"), ("transformer with learned positions", None, "attention"), ("words", None, "embedding")]
+SPECS = {"transformer with learned positions": {"name": "transformer_encoder", "position": "learned", "length": 20, "feed_forward": "swiglu",
+                                                "causal": False, "output": "mean", "normalisation": "none"}, "words": WORDS}
 
 
 def ours_again(writer, reader, folder):
     """Networks of ours, read as graphs."""
     fine, path = True, os.path.join(folder, "network.onnx")
     for name, sizes, kind in BACK:
-        spec = json.dumps({"name": name, "normalisation": "none"})
+        spec = json.dumps(SPECS.get(name, {"name": name, "normalisation": "none"}))
         if sizes:
             subprocess.run([writer, "write", spec, *map(str, sizes), "5", str(BATCH), "7", folder], check=True)
             job = ["images", path, *sizes, 5, BATCH, folder]
         else:
-            subprocess.run([writer, "sequences", spec, str(STEPS), "9", "0", str(BATCH), "7", folder], check=True)
+            subprocess.run([writer, "sequences", spec, str(STEPS), "9", "0", str(BATCH), "7", folder, *([str(IDS)] if name == "words" else [])],
+                           check=True)
             job = ["sequences", path, STEPS, 9, 1, BATCH, folder]
         done = subprocess.run([reader, *map(str, job)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, text=True)
         kinds, worst = set(done.stdout.split()), done.stderr
