@@ -230,6 +230,13 @@ static void judge_division(struct report *r, const size_t part_counts[NN_PART_CO
         divisible = divisible || r->distinct[k] > 1;
     }
     set(r, r->root, "divisible", json_boolean(divisible));
+    for (size_t k = 0; k < r->import->n_classes; k++) {
+        size_t n = class_counts(r, k)[NN_PART_TRAIN];
+        if (n > 1 && r->distinct[k] == 1) {
+            warn(r, "alike", "all %zu %ss of class \"%s\" in the train part are the same", n,
+                 item_noun(r), r->import->classes[k]);
+        }
+    }
     if (part_counts[NN_PART_TRAIN] == 0) {
         warn(r, "no_train_part", "no %s trains: jobs cannot use this data set", item_noun(r));
     } else if (!divisible && part_counts[NN_PART_VALIDATION] == 0) {

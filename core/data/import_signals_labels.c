@@ -222,33 +222,38 @@ static int by_class_and_key(const void *left, const void *right)
     return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
+static bool same_content(const struct shared *a, const struct shared *b)
+{
+    return memcmp(a->recording->digest, b->recording->digest, NN_DIGEST_BYTES) == 0;
+}
+
 static size_t share_of(double share, size_t n)
 {
     double rounded = floor(share * (double)n + 0.5);
     return share <= 1e-9 ? 0 : rounded < 1 ? 1 : (size_t)rounded;
 }
 
-/* One class: the first recordings test, the next validate, the rest trains; equal ones stay
- * together. */
+/* One class: the first recordings test, the next validate, the rest trains; equal ones are one. */
 static enum nn_status share_class(struct nn_signal_import *s, const struct shared *shared, size_t n)
 {
     const struct nn_signal_parts *parts = &s->options.parts;
-    size_t tests = share_of(1 - parts->train - parts->validation, n);
-    size_t validates = share_of(parts->validation, n);
-    if (tests + validates >= n) {
+    size_t different = 1, place = 0;
+    for (size_t i = 1; i < n; i++) {
+        different += !same_content(&shared[i], &shared[i - 1]);
+    }
+    size_t tests = share_of(1 - parts->train - parts->validation, different);
+    size_t validates = share_of(parts->validation, different);
+    if (tests + validates >= different) {
         return nn_fail_at(s->base->err, NN_ERR_INVALID, "/signal/parts",
-                          "class \"%.100s\" has %zu recordings, too few for a share of each part; "
-                          "by \"time\" cuts every recording",
-                          s->base->classes[shared->label], n);
+                          "class \"%.100s\" has %zu different recordings of %zu, too few for a "
+                          "share of each part; by \"time\" cuts every recording",
+                          s->base->classes[shared->label], different, n);
     }
     for (size_t i = 0; i < n; i++) {
-        struct nn_import_row *row = &s->base->rows[shared[i].row];
-        bool same = i > 0 && memcmp(shared[i].recording->digest, shared[i - 1].recording->digest,
-                                    NN_DIGEST_BYTES) == 0;
-        row->part = same                    ? s->base->rows[shared[i - 1].row].part
-                    : i < tests             ? NN_PART_TEST
-                    : i < tests + validates ? NN_PART_VALIDATION
-                                            : NN_PART_TRAIN;
+        place += i > 0 && !same_content(&shared[i], &shared[i - 1]);
+        s->base->rows[shared[i].row].part = place < tests               ? NN_PART_TEST
+                                            : place < tests + validates ? NN_PART_VALIDATION
+                                                                        : NN_PART_TRAIN;
     }
     return NN_OK;
 }

@@ -20,7 +20,9 @@ struct report {
     const struct nn_sequences *set;
     json_t *root;
     json_t *warnings;
-    bool failed; /* out of memory somewhere */
+    size_t *trains;   /* sequences of each class that train; of a regression all are one class */
+    size_t *distinct; /* different ones of these */
+    bool failed;      /* out of memory somewhere */
 };
 
 static void set(struct report *r, json_t *object, const char *key, json_t *value)
@@ -251,6 +253,37 @@ static json_t *list_group(struct report *r, const struct content *first, size_t 
     return json_pack("{s:o, s:o}", "count", count_of(n), "items", items);
 }
 
+/* As the split counts: equal ones are one, of the class of the first that trains. */
+static void count_training(struct report *r, const struct content *first, size_t n)
+{
+    bool counted = false;
+    for (size_t i = 0; i < n; i++) {
+        size_t label = nn_sequences_label(r->set, first[i].item);
+        if (nn_sequences_part(r->set, first[i].item) == NN_PART_TRAIN) {
+            r->trains[label]++;
+            r->distinct[label] += !counted;
+            counted = true;
+        }
+    }
+}
+
+static void judge_division(struct report *r)
+{
+    const struct nn_sequences_info *info = nn_sequences_info(r->set);
+    bool divisible = false;
+    for (size_t k = 0; k < info->class_count || k == 0; k++) {
+        size_t n = r->distinct[k] == 1 ? r->trains[k] : 0;
+        divisible = divisible || r->distinct[k] > 1;
+        if (n > 1 && info->class_count > 0) {
+            warn(r, "alike", "all %zu sequences of class \"%.200s\" in the train part are the same",
+                 n, nn_sequences_class_name(r->set, k));
+        } else if (n > 1) {
+            warn(r, "alike", "all %zu sequences of the train part are the same", n);
+        }
+    }
+    set(r, r->root, "divisible", json_boolean(divisible));
+}
+
 /* Equal sequences; those in more than one part are listed, as evaluation would flatter. */
 static void study_contents(struct report *r)
 {
@@ -274,6 +307,7 @@ static void study_contents(struct report *r)
             parts = parts || nn_sequences_part(r->set, sorted[end].item) !=
                                  nn_sequences_part(r->set, sorted[from].item);
         }
+        count_training(r, sorted + from, end - from);
         duplicates += end - from - 1;
         if (parts) {
             groups++;
@@ -313,6 +347,7 @@ static void fill(struct report *r)
     }
     list_refused(r);
     study_contents(r);
+    judge_division(r);
     set(r, r->root, "warnings", json_incref(r->warnings));
 }
 
@@ -322,10 +357,14 @@ json_t *nn_sequences_report(const struct nn_table_import *import,
     struct report r = {.import = import, .set = sequences};
     r.root = json_object();
     r.warnings = json_array();
-    r.failed = !r.root || !r.warnings;
+    r.trains = calloc(nn_sequences_info(sequences)->class_count + 1, sizeof *r.trains);
+    r.distinct = calloc(nn_sequences_info(sequences)->class_count + 1, sizeof *r.distinct);
+    r.failed = !r.root || !r.warnings || !r.trains || !r.distinct;
     if (!r.failed) {
         fill(&r);
     }
+    free(r.trains);
+    free(r.distinct);
     json_decref(r.warnings);
     if (r.failed) {
         json_decref(r.root);

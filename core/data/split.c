@@ -236,6 +236,48 @@ static bool cut_classes(struct cut *c)
     return true;
 }
 
+/* Of a class all of whose contents are another one's too nothing may be left: brings the first of
+ * them back. `trains` counts what trains of each class. */
+static bool bring_back(struct cut *c, size_t i, size_t *trains)
+{
+    const struct source *source = c->source;
+    uint32_t label = source->label(source->set, c->members[i].item);
+    size_t begin = i, end = group_end(c, i, c->n_members);
+    while (begin > 0 && same_group(&c->members[begin - 1], &c->members[i])) {
+        begin--;
+    }
+    move_group(c, begin, end, NN_PART_TRAIN);
+    for (size_t k = begin; k < end; k++) {
+        trains[source->label(source->set, c->members[k].item)]++;
+    }
+    return !source->class_name ||
+           warn(c, "class \"%.200s\" has no %s that is not another class's too: one trains\n",
+                source->class_name(source->set, label), source->noun);
+}
+
+static bool leave_each_class(struct cut *c)
+{
+    const struct source *source = c->source;
+    size_t most = 0;
+    for (size_t i = 0; i < c->n_members; i++) {
+        size_t label = source->label(source->set, c->members[i].item);
+        most = label > most ? label : most;
+    }
+    size_t *trains = calloc(most + 1, sizeof *trains);
+    bool ok = trains != NULL;
+    for (size_t i = 0; ok && i < c->n_members; i++) {
+        uint32_t item = c->members[i].item;
+        trains[source->label(source->set, item)] += c->side[item] == NN_PART_TRAIN;
+    }
+    for (size_t i = 0; ok && i < c->n_members; i++) {
+        if (trains[source->label(source->set, c->members[i].item)] == 0) {
+            ok = bring_back(c, i, trains);
+        }
+    }
+    free(trains);
+    return ok;
+}
+
 static bool fill_sides(struct cut *c)
 {
     size_t count = c->source->count;
@@ -287,7 +329,7 @@ static enum nn_status make(const struct source *source, const struct nn_split_op
     bool ok = c.split && c.members && c.side && (c.split->warnings = calloc(1, 1));
     if (ok) {
         collect(&c);
-        ok = cut_classes(&c) && fill_sides(&c);
+        ok = cut_classes(&c) && leave_each_class(&c) && fill_sides(&c);
     }
     if (!ok) {
         status = nn_fail(err, NN_ERR_MEMORY, "no memory to split %zu items", count);

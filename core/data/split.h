@@ -32,8 +32,8 @@ struct nn_split {
 };
 
 /* Cuts. A class with at least two (three, when a test side is cut too) different contents has at
- * least one on every side; one with fewer goes to train first, with a warning. NN_ERR_INVALID: a
- * fraction is out of range, or the train side would be empty. */
+ * least one on every side; one with fewer goes to train first, with a warning. Every class of the
+ * part trains. NN_ERR_INVALID: a fraction is out of range, or the train side would be empty. */
 NN_MUST_CHECK enum nn_status nn_split_make(const struct nn_prepared *prepared,
                                            const struct nn_split_options *options,
                                            struct nn_split **out_split, struct nn_error *err);

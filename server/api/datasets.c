@@ -92,7 +92,8 @@ static double mean_steps(const json_t *report)
     return sequences > 0 ? steps / sequences : 0;
 }
 
-/* Sequences of a class are kept back only where another one of it trains. */
+/* Sequences of a class are kept back only where another one of it trains; so an older report is
+ * read, which does not say whether they differ. */
 static bool has_pair(const json_t *report)
 {
     size_t i;
@@ -137,7 +138,9 @@ static void fill_sequences(const struct store_dataset *found, struct jobs_datase
     name_some(json_object_get(report, "constant_inputs"), out->constant_names,
               sizeof out->constant_names);
     out->mean_steps = mean_steps(report);
-    out->indivisible = out->train < 2 || (out->classes > 0 && !has_pair(report));
+    const json_t *divisible = json_object_get(report, "divisible");
+    bool pair = divisible ? json_is_true(divisible) : out->classes == 0 || has_pair(report);
+    out->indivisible = out->train < 2 || !pair;
     json_decref(options);
     json_decref(report);
 }

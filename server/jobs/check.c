@@ -205,10 +205,11 @@ static enum sv_status check_division(const struct jobs_split_options *split, boo
                           "back, only 1 is possible");
     }
     if (!chosen && dataset->validation == 0 && dataset->test == 0) {
-        return sv_fail_at(
-            err, SV_ERR_INVALID_FIELD, "/dataset",
-            "no class has two different samples: nothing can be kept back to validate "
-            "or test; with split.train 1 it trains all the same");
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset",
+                          "no class has two different samples: nothing can be kept back to "
+                          "validate or test; %s",
+                          dataset->sequences ? "add different sequences, or a test part"
+                                             : "with split.train 1 it trains all the same");
     }
     return SV_OK;
 }

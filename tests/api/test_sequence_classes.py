@@ -157,3 +157,8 @@ def test_sets_that_have_no_two_of_a_class(daemon):
     same = daemon.create_dataset({"data.csv": table([r for r in runs(4, 3) if r[0] == "rises"])}, "table", name="one class",
                                  table=LABELLED)
     daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/dataset", json={**SMALL, "dataset": same["id"]})
+    alike = daemon.create_dataset({"data.csv": table([r for r in runs(1, 3) for _ in range(4)])}, "table", name="copies", table=LABELLED)
+    assert {w["text"] for w in alike["report"]["warnings"] if w["code"] == "alike"} == {
+        f"all 4 sequences of class \"{name}\" in the train part are the same" for name in CLASSES}
+    problem = daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/dataset", json={**SMALL, "dataset": alike["id"]})
+    assert "add different sequences, or a test part" in problem["detail"]

@@ -486,7 +486,7 @@ def test_ids_of_an_embedding_come_as_they_are(daemon):
 
 
 def test_values_that_are_no_life_are_not_cut_off(daemon):
-    rows = "".join(f"{unit},{t},{t % 5},{1000 + 10 * t}\n" for unit in range(4) for t in range(6))
+    rows = "".join(f"{unit},{t},{t % 5},{1000 + 10 * t + unit}\n" for unit in range(4) for t in range(6))
     made = make(daemon, "volts", {"train.csv": ("unit,cycle,a,volt\n" + rows).encode()},
                 table={"sequence": "unit", "time": "cycle", "target": "volt"})
     assert made["state"] == "ready", made

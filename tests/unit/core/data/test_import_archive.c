@@ -216,14 +216,24 @@ static void sets_that_cannot_be_cut_are_told(void **state)
     static const struct {
         const char *names[3];
         size_t pictures[3]; /* equal numbers: equal pictures */
-        bool divisible, no_train, warned;
+        bool divisible, no_train, warned, alike;
     } rows[] = {
-        {{"a/1.png", "a/2.png", "b/3.png"}, {1, 2, 3}, true, false, false},
-        {{"a/1.png", "a/2.png", "b/3.png"}, {1, 1, 3}, false, false, true},
-        {{"a/1.png", "b/2.png", "b/3.png"}, {1, 1, 1}, false, false, true},
-        {{"a/1.png", "b/2.png", "c/3.png"}, {1, 2, 3}, false, false, true},
-        {{"train/a/1.png", "train/b/2.png", "validation/a/3.png"}, {1, 2, 3}, false, false, false},
-        {{"validation/a/1.png", "test/a/2.png", "test/b/3.png"}, {1, 2, 3}, false, true, false},
+        {{"a/1.png", "a/2.png", "b/3.png"}, {1, 2, 3}, true, false, false, false},
+        {{"a/1.png", "a/2.png", "b/3.png"}, {1, 1, 3}, false, false, true, true},
+        {{"a/1.png", "b/2.png", "b/3.png"}, {1, 1, 1}, false, false, true, false},
+        {{"a/1.png", "b/2.png", "c/3.png"}, {1, 2, 3}, false, false, true, false},
+        {{"train/a/1.png", "train/b/2.png", "validation/a/3.png"},
+         {1, 2, 3},
+         false,
+         false,
+         false,
+         false},
+        {{"validation/a/1.png", "test/a/2.png", "test/b/3.png"},
+         {1, 2, 3},
+         false,
+         true,
+         false,
+         false},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct test_entry entries[3];
@@ -235,6 +245,7 @@ static void sets_that_cannot_be_cut_are_told(void **state)
         assert_int_equal(json_is_true(json_object_get(t->report, "divisible")), rows[i].divisible);
         assert_int_equal(test_import_warns(t, "no_train_part"), rows[i].no_train);
         assert_int_equal(test_import_warns(t, "indivisible"), rows[i].warned);
+        assert_int_equal(test_import_warns(t, "alike"), rows[i].alike);
     }
 }
 

@@ -259,6 +259,40 @@ static void recordings_go_to_parts_as_a_whole(void **state)
     assert_non_null(strstr(t->err.text, "by \"time\""));
 }
 
+/* Equal recordings are one: they go to a part together, and a class of them alone is too small to
+ * be shared out, so that no class is left without a train part. */
+static void equal_recordings_are_one(void **state)
+{
+    struct test_import *t = *state;
+    set_options(t, "{\"signal\": {\"window\": 16, \"stride\": 8,"
+                   " \"parts\": {\"train\": 0.5, \"validation\": 0}}}");
+    struct test_entry enough[] = {{"a/1.f32", raw(1, 40), 0, 0},
+                                  {"a/2.f32", raw(1, 40), 0, 0},
+                                  {"a/3.f32", raw(2, 40), 0, 0},
+                                  {"b/1.f32", raw(3, 40), 0, 0},
+                                  {"b/2.f32", raw(4, 40), 0, 0}};
+    import_well(t, enough, COUNT(enough));
+    const size_t *parts = nn_prepared_info(t->set)->part_count;
+    assert_int_equal(parts[NN_PART_TRAIN] + parts[NN_PART_TEST], 5 * 4);
+    assert_true(nn_prepared_part(t->set, test_import_item(t, "a/1.f32@00000000")) ==
+                nn_prepared_part(t->set, test_import_item(t, "a/2.f32@00000000")));
+    assert_true(nn_prepared_part(t->set, test_import_item(t, "a/1.f32@00000000")) !=
+                nn_prepared_part(t->set, test_import_item(t, "a/3.f32@00000000")));
+    struct test_entry alike[] = {{"a/1.f32", raw(1, 40), 0, 0},
+                                 {"a/2.f32", raw(1, 40), 0, 0},
+                                 {"a/3.f32", raw(1, 40), 0, 0},
+                                 {"b/1.f32", raw(3, 40), 0, 0},
+                                 {"b/2.f32", raw(4, 40), 0, 0}};
+    import(t, alike, COUNT(alike));
+    assert_int_equal(t->status, NN_ERR_INVALID);
+    assert_string_equal(t->err.pointer, "/signal/parts");
+    assert_non_null(strstr(t->err.text, "class \"a\" has 1 different recordings of 3"));
+    set_options(t, "{\"signal\": {\"window\": 16, \"parts\": {\"train\": 1, \"validation\": 0}}}");
+    struct test_entry all[] = {{"a/1.f32", raw(1, 40), 0, 0}, {"b/1.f32", raw(3, 40), 0, 0}};
+    import_well(t, all, COUNT(all));
+    assert_int_equal(nn_prepared_info(t->set)->part_count[NN_PART_TRAIN], 2 * 2);
+}
+
 static void a_table_labels_recordings(void **state)
 {
     struct test_import *t = *state;
@@ -435,6 +469,7 @@ int main(void)
         IMPORT_TEST(every_format_gives_the_same_numbers),
         IMPORT_TEST(parts_by_time_share_no_sample),
         IMPORT_TEST(recordings_go_to_parts_as_a_whole),
+        IMPORT_TEST(equal_recordings_are_one),
         IMPORT_TEST(a_table_labels_recordings),
         IMPORT_TEST(what_cannot_be_taken_is_refused_by_name),
         cmocka_unit_test(options_that_mean_nothing_are_refused),

@@ -242,6 +242,31 @@ static void equal_sequences_across_parts_are_told(void **state)
     assert_true(test_tables_warns(t, "duplicates_across_parts"));
 }
 
+/* Of all that train of a class, or of a regression. */
+static void equal_sequences_of_a_class_are_told(void **state)
+{
+    struct test_tables *t = *state;
+    static const char classes[] =
+        "{'table': {'sequence': 'id', 'task': 'classification', 'target': 'c'}}";
+    static const char numbers[] = "{'table': {'sequence': 'id', 'target': 'c'}}";
+    static const struct {
+        const char *options, *text;
+        bool divisible, alike;
+    } rows[] = {
+        {classes, "id,a,c\n1,5,x\n2,5,x\n3,6,y\n4,7,y\n", true, true},
+        {classes, "id,a,c\n1,5,x\n2,5,x\n3,6,y\n4,6,y\n", false, true},
+        {classes, "id,a,c\n1,5,x\n2,6,y\n", false, false},
+        {numbers, "id,a,c\n1,5,1\n2,5,1\n", false, true},
+        {numbers, "id,a,c\n1,5,1\n2,5,2\n", true, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        test_tables_text(t, rows[i].options, rows[i].text);
+        assert_int_equal(t->status, NN_OK);
+        assert_int_equal(json_is_true(json_object_get(t->report, "divisible")), rows[i].divisible);
+        assert_int_equal(test_tables_warns(t, "alike"), rows[i].alike);
+    }
+}
+
 /* Separators, ends of line and blanks are no content: the same numbers, the same digest. */
 static void spelling_does_not_change_the_digest(void **state)
 {
@@ -282,6 +307,7 @@ int main(void)
         TABLE_TEST(gaps_are_refused_without_a_rule),
         TABLE_TEST(statistics_are_of_the_train_part),
         TABLE_TEST(equal_sequences_across_parts_are_told),
+        TABLE_TEST(equal_sequences_of_a_class_are_told),
         TABLE_TEST(spelling_does_not_change_the_digest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,6 +224,26 @@ static void given_parts_keep_their_place(void **state)
     nn_prepared_close(set);
 }
 
+/* All that a class has are copies of one picture that another class has as well. */
+static void a_class_of_copies_alone_trains(void **state)
+{
+    struct test_set_item items[15];
+    for (unsigned i = 0; i < 15; i++) {
+        items[i] = (struct test_set_item){i < 10 ? 0 : 1, NN_PART_TRAIN, i < 10 ? i : 3};
+    }
+    struct nn_prepared *set = test_set(*state, items, 15, 1, 8, 1, 2);
+    size_t told = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct nn_split *split = cut(set, 0.4, 0.3, seed);
+        assert_partition(split, 15);
+        assert_int_equal(count_of(set, &split->side[NN_PART_TRAIN], 1), 5);
+        told += strstr(split->warnings, "\"c1\"") != NULL;
+        nn_split_destroy(split);
+    }
+    assert_in_range(told, 1, 19); /* where it had to be brought back */
+    nn_prepared_close(set);
+}
+
 static void bad_fractions_are_refused(void **state)
 {
     static const double bad[][2] = {{0, 0.5}, {-0.1, 0},   {1.1, 0},
@@ -265,6 +285,7 @@ int main(void)
         cmocka_unit_test(equal_content_stays_together),
         cmocka_unit_test(large_groups_are_passed_over),
         cmocka_unit_test(given_parts_keep_their_place),
+        cmocka_unit_test(a_class_of_copies_alone_trains),
         cmocka_unit_test(bad_fractions_are_refused),
     };
     return cmocka_run_group_tests_name("split", tests, setup, teardown);
