@@ -100,6 +100,12 @@ static const char *owner_name(const struct jx_field *row)
                                                 : jobs_samples_name(JOBS_SEQUENCES);
 }
 
+/* What to do about windows, which a class of the whole sequence is not told by. */
+static bool is_of_windows(const struct jx_field *row)
+{
+    return strncmp(row->name, "window", strlen("window")) == 0;
+}
+
 enum sv_status jobs_data_check(const json_t *trial, enum jobs_samples samples, struct sv_error *err)
 {
     const json_t *data = json_object_get(trial, "data");
@@ -107,6 +113,14 @@ enum sv_status jobs_data_check(const json_t *trial, enum jobs_samples samples, s
         if (json_object_get(data, row->name) && !is_of(row, samples)) {
             char pointer[96];
             jx_pointer_key("/data", row->name, pointer, sizeof pointer);
+            if (samples == JOBS_CLASSED_SEQUENCES && is_of_windows(row)) {
+                return sv_fail_at(
+                    err, SV_ERR_INVALID_FIELD, pointer,
+                    "a class is of the whole sequence, which is not cut: leave %s out; "
+                    "for classes of pieces cut the table itself, a sequence a piece, "
+                    "or make a data set of signals, whose windows have classes",
+                    row->name);
+            }
             return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "%s is for %s, and these are %s",
                               row->name, owner_name(row), jobs_samples_name(samples));
         }
