@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Writes tests/golden/sequences.json: small recurrent networks as PyTorch computes them, in double, each
-sequence by itself: outputs, half mean squared error, gradients.
+sequence by itself: outputs, half mean squared error or cross-entropy, gradients.
 
 usage: make_sequences.py > tests/golden/sequences.json
 """
@@ -29,26 +29,29 @@ def parts_of(module, kind):
     return parts
 
 
-def case(name, features, units, responses, lengths, last, kind="lstm", both=False):
-    """A network of len(units) recurrent layers and a fully connected one."""
+def make(features, units, outputs, kind, both):
+    """len(units) recurrent layers and a fully connected one, with numbers of chance."""
     sizes = [features] + [n * (2 if both else 1) for n in units]
     module = {"lstm": nn.LSTM, "gru": nn.GRU}[kind]
     layers = [module(sizes[i], n, bidirectional=both) for i, n in enumerate(units)]
-    fc = nn.Linear(sizes[-1], responses)
+    fc = nn.Linear(sizes[-1], outputs)
     for module in layers + [fc]:
         for parameter in module.parameters():
             nn.init.uniform_(parameter, -0.7, 0.8)
-    x = [torch.rand(n, features) * 4 - 2 for n in lengths]
-    y = [torch.rand(1 if last else n, responses) for n in lengths]
-    outputs, loss = [], 0
-    for one, target in zip(x, y):
-        h = one
-        for layer in layers:
-            h, end = layer(h)
-            end = end if kind == "gru" else end[0]
-        outputs.append(fc(end.reshape(1, -1) if last else h))
-        loss = loss + ((outputs[-1] - target) ** 2).sum() / (2 * len(target)) / len(x)
-    loss.backward()
+    return layers, fc
+
+
+def run(layers, fc, x, kind, last):
+    """What is said of one sequence: a row a step, or one of its end."""
+    h = x
+    for layer in layers:
+        h, end = layer(h)
+        end = end if kind == "gru" else end[0]
+    return fc(end.reshape(1, -1) if last else h)
+
+
+def network(layers, fc, kind, units, both, last):
+    """The same as a description, with parameters and gradients."""
     parameters, gradients = {}, {}
     for i, layer in enumerate(layers):
         for part, tensors in parts_of(layer, kind).items():
@@ -64,9 +67,40 @@ def case(name, features, units, responses, lengths, last, kind="lstm", both=Fals
                             "output": "last" if ends else "sequence",
                             **({"direction": "bidirectional"} if both else {})})
     description.append({"name": "fc", "kind": "fully_connected"})
-    return {"name": name, "description": {"layers": description}, "features": features,
-            "responses": responses, "parameters": parameters, "gradients": gradients,
+    return {"description": {"layers": description}, "parameters": parameters, "gradients": gradients}
+
+
+def case(name, features, units, responses, lengths, last, kind="lstm", both=False):
+    """A network that predicts numbers."""
+    layers, fc = make(features, units, responses, kind, both)
+    x = [torch.rand(n, features) * 4 - 2 for n in lengths]
+    y = [torch.rand(1 if last else n, responses) for n in lengths]
+    outputs, loss = [], 0
+    for one, target in zip(x, y):
+        outputs.append(run(layers, fc, one, kind, last))
+        loss = loss + ((outputs[-1] - target) ** 2).sum() / (2 * len(target)) / len(x)
+    loss.backward()
+    return {"name": name, **network(layers, fc, kind, units, both, last), "features": features,
+            "responses": responses,
             "sequences": [numbers(one) for one in x], "targets": [numbers(one) for one in y],
+            "outputs": [numbers(one) for one in outputs], "loss": float("%.12g" % loss.item())}
+
+
+def classified(name, features, units, classes, lengths, kind="lstm", both=False, weighted=False, smoothing=0.0):
+    """A network that tells classes of whole sequences apart. Means are over sequences, not over their weights."""
+    layers, fc = make(features, units, classes, kind, both)
+    x = [torch.rand(n, features) * 4 - 2 for n in lengths]
+    labels = torch.randint(classes, (len(lengths),))
+    weights = torch.rand(classes) + 0.5 if weighted else torch.ones(classes)
+    outputs = [run(layers, fc, one, kind, True) for one in x]
+    loss = nn.functional.cross_entropy(torch.cat(outputs), labels, weights, reduction="sum",
+                                       label_smoothing=smoothing) / len(x)
+    loss.backward()
+    told = network(layers, fc, kind, units, both, True)
+    told["description"]["layers"].append({"name": "softmax", "kind": "softmax"})
+    return {"name": name, **told, "features": features, "classes": classes, "labels": labels.tolist(),
+            "class_weights": numbers(weights), "label_smoothing": smoothing,
+            "sequences": [numbers(one) for one in x],
             "outputs": [numbers(one) for one in outputs], "loss": float("%.12g" % loss.item())}
 
 
@@ -87,6 +121,10 @@ def main():
         case("two both ways, last", 3, [4, 5], 2, [5, 2, 9], True, both=True),
         case("gru both ways, every step", 2, [4, 3], 2, [3, 1, 6], False, "gru", both=True),
         case("gru both ways, last", 2, [3], 1, [2, 7, 1], True, "gru", both=True),
+        classified("lstm classifies", 3, [5], 3, [4, 1, 6, 4]),
+        classified("two gru classify", 2, [4, 3], 4, [2, 7, 1], "gru"),
+        classified("both ways classify", 3, [4, 5], 2, [5, 2, 9], both=True),
+        classified("weights and smoothing", 2, [3], 3, [3, 5, 1, 2, 8], weighted=True, smoothing=0.1),
     ]))
 
 

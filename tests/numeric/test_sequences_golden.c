@@ -2,7 +2,7 @@
  *
  * Small recurrent networks (tests/golden/make_sequences.py), transformers and temporal convolutions
  * (make_attention.py) against what PyTorch computed for them, sequence by sequence: outputs in both
- * modes, half mean squared error, gradients.
+ * modes, half mean squared error or cross-entropy, gradients.
  */
 #include "tests/support/cmocka_all.h"
 
@@ -90,6 +90,42 @@ static double take_loss(struct nn_network *network, const struct lists *targets)
     return nn_loss_half_squared_error(&batch, nn_network_output_gradient(network), n);
 }
 
+/* Cross-entropy of a network that classifies. */
+static double take_class_loss(struct nn_network *network, const json_t *c)
+{
+    static _Alignas(64) unsigned char workspace[4096];
+    uint32_t labels[SEQUENCES_MAX];
+    const json_t *told = json_object_get(c, "labels");
+    size_t n_weights, n = nn_network_output_size(network);
+    nn_real *weights = golden_numbers(json_object_get(c, "class_weights"), &n_weights);
+    const struct nn_exec exec = {
+        .kernels = nn_kernels_best(), .workspace = workspace, .workspace_bytes = sizeof workspace};
+    assert_true(n == n_weights && nn_loss_workspace(json_array_size(told)) <= sizeof workspace);
+    for (size_t i = 0; i < json_array_size(told); i++) {
+        labels[i] = (uint32_t)json_integer_value(json_array_get(told, i));
+    }
+    const struct nn_loss_batch batch = {
+        .logits = nn_network_output(network),
+        .ld = n,
+        .labels = labels,
+        .rows = json_array_size(told),
+        .classes = n,
+        .label_smoothing = json_number_value(json_object_get(c, "label_smoothing")),
+        .class_weights = weights};
+    double loss = nn_loss_cross_entropy(&exec, &batch, nn_network_output_gradient(network), n).loss;
+    free(weights);
+    return loss;
+}
+
+/* Half mean squared error of one that predicts numbers. */
+static double take_target_loss(struct nn_network *network, const json_t *c)
+{
+    struct lists targets = lists_read(json_object_get(c, "targets"));
+    double loss = take_loss(network, &targets);
+    lists_free(&targets);
+    return loss;
+}
+
 static void expect_gradients(const char *name, const struct nn_network *network,
                              const json_t *gradients)
 {
@@ -113,7 +149,6 @@ static void check_case(const json_t *c, struct nn_network *network)
     const char *name = json_string_value(json_object_get(c, "name"));
     const struct nn_step step = {0};
     struct lists sequences = lists_read(json_object_get(c, "sequences"));
-    struct lists targets = lists_read(json_object_get(c, "targets"));
     struct lists outputs = lists_read(json_object_get(c, "outputs"));
     golden_load_parameters(network, json_object_get(c, "parameters"));
     load(network, &sequences);
@@ -121,14 +156,14 @@ static void check_case(const json_t *c, struct nn_network *network)
     expect_outputs(name, network, &outputs);
     nn_network_forward(network, sequences.n, NN_PHASE_TRAINING, &step);
     expect_outputs(name, network, &outputs);
-    double loss = take_loss(network, &targets);
+    bool classifies = json_object_get(c, "labels") != NULL;
+    double loss = classifies ? take_class_loss(network, c) : take_target_loss(network, c);
     double wanted = json_number_value(json_object_get(c, "loss"));
     assert_true(fabs(loss - wanted) <= GOLDEN_BOUND * wanted);
     nn_network_zero_grads(network);
     nn_network_backward(network, sequences.n);
     expect_gradients(name, network, json_object_get(c, "gradients"));
     lists_free(&sequences);
-    lists_free(&targets);
     lists_free(&outputs);
 }
 
@@ -137,6 +172,7 @@ static struct test_network build(const json_t *c, enum nn_operators operators)
     const struct nn_network_bind bind = {
         .features = (size_t)json_integer_value(json_object_get(c, "features")),
         .longest = 9,
+        .classes = (size_t)json_integer_value(json_object_get(c, "classes")),
         .responses = (size_t)json_integer_value(json_object_get(c, "responses"))};
     const struct nn_network_options options = {.max_batch = SEQUENCES_MAX, .operators = operators};
     return golden_build(c, &bind, &options);
@@ -152,7 +188,7 @@ static void run_case(const json_t *c, enum nn_operators operators)
 static void networks_compute_what_pytorch_computes(void **state)
 {
     (void)state;
-    golden_each("tests/golden/sequences.json", 13, run_case);
+    golden_each("tests/golden/sequences.json", 17, run_case);
     golden_each("tests/golden/attention.json", 8, run_case);
 }
 
