@@ -15,6 +15,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.assay import BINARY, Daemon, blobs_idx, print_row  # noqa: E402
+from support.courses import LABELLED, runs, table  # noqa: E402
 from support.outcome import differences, outcome  # noqa: E402
 
 SPECS = {
@@ -27,13 +28,20 @@ SPECS = {
                      "output_network": "best_validation_loss", "checkpoint_interval_seconds": 0.2},
         "data": {"rul_threshold": 125, "target_scaling": "z_score"},
         "search": {"parameters": {"network.depth": [1, 2, 3]}}},
+    "sequence_classification": {
+        "split": {"validation": 0.2}, "network": {"name": "bilstm", "task": "classification", "units": 24, "dropout": 0.3},
+        "training": {"epochs": 40, "batch_size": 8, "validation_frequency": 7, "class_weights": "balanced", "label_smoothing": 0.1,
+                     "micro_batch_size": 3, "ema_decay": 0.9, "output_network": "best_validation_loss", "checkpoint_interval_seconds": 0.2},
+        "search": {"parameters": {"network.depth": [1, 2]}}},
 }
-ROWS = {"solver_comparison": 5, "sequence_regression": 3.8}
+ROWS = {"solver_comparison": 5, "sequence_regression": 3.8, "sequence_classification": "3.8c"}
 
 
 def make_dataset(daemon, kind):
     if kind == "solver_comparison":
         return daemon.create_dataset(blobs_idx(n_train=1500, n_test=300, side=20), "idx")["id"]
+    if kind == "sequence_classification":
+        return daemon.create_dataset({"train.csv": table(runs(60, 1)), "test.csv": table(runs(20, 2))}, "table", name="courses", table=LABELLED)["id"]
     directory = daemon.directory / "turbofan"
     directory.mkdir()
     subprocess.run([BINARY, "simulate", "turbofan", str(directory), "--engines", "40"], check=True)

@@ -42,6 +42,7 @@ row() {
     3.5) $py tests/accept/sequence_regression.py ;;
     5.7) $py tests/accept/turbofan.py ;;
     3.8s) $py tests/accept/determinism.py --kind sequence_regression ;;
+    3.8c) $py tests/accept/determinism.py --kind sequence_classification ;;
     3.2) $py tests/accept/transfer.py accuracy ;;
     3.4) $py tests/accept/transfer.py head ;;
     3.8t) $py tests/accept/transfer.py bits ;;
@@ -54,6 +55,7 @@ row() {
     3.7) make -s MODE=f64 "build/f64/$lstm" && $py tests/accept/peer_lstm.py "build/f64/$lstm" double ;;
     5.rnn) make -s MODE=f64 "build/f64/$lstm" &&
         $py tests/accept/peer_lstm.py "build/f64/$lstm" double --cells gru,bilstm,bigru ;;
+    5.rnns) make -s "build/release/$lstm" && $py tests/accept/peer_lstm.py "build/release/$lstm" speed --cells gru,bilstm ;;
     3.3) make -s "$images" && $py tests/accept/peer_image_networks.py "$images" speed ;;
     5.1) # gradients in double: in float one value rounded to the other side of a ReLU moves them by more than any bound;
         # without ReLUs (smooth) float agrees too

@@ -19,6 +19,7 @@ import requests
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.assay import Daemon, blobs_idx, print_row  # noqa: E402
+from support.courses import LABELLED, runs, table  # noqa: E402
 from support.outcome import differences, outcome, query  # noqa: E402
 
 ROLES = ["trial", "work", "serve", "postgres", "parent"]
@@ -29,9 +30,15 @@ TRAINING = {"epochs": 12, "batch_size": 16, "shuffle": "every_epoch", "validatio
             "checkpoint_interval_seconds": 0.5}
 
 
-def spec(dataset):
-    return {"kind": "solver_comparison", "dataset": dataset, "max_attempts": 20, "seeds": [1, 2],
-            "network": {"name": "simple_cnn", "filters": 24}, "training": TRAINING}
+def make_specs(daemon):
+    """Jobs of two kinds, which take turns."""
+    images = daemon.create_dataset(blobs_idx(n_train=1500, n_test=300, side=20), "idx")["id"]
+    courses = daemon.create_dataset({"train.csv": table(runs(60, 1)), "test.csv": table(runs(20, 2))}, "table", name="courses", table=LABELLED)["id"]
+    common = {"max_attempts": 20, "seeds": [1, 2]}
+    return [{"kind": "solver_comparison", "dataset": images, **common, "network": {"name": "simple_cnn", "filters": 24}, "training": TRAINING},
+            {"kind": "sequence_classification", "dataset": courses, **common, "split": {"validation": 0.2},
+             "network": {"name": "bilstm", "task": "classification", "units": 48, "dropout": 0.2},
+             "training": {**TRAINING, "epochs": 100, "ema_decay": 0.9}}]
 
 
 def violated(daemon):
@@ -62,23 +69,23 @@ def kill(daemon, role, rng):
     return True
 
 
-def submit(daemon, dataset):
+def submit(daemon, spec):
     """Submits until it is answered, under one key: just now a process may be gone."""
     key = {"Idempotency-Key": str(uuid.uuid4())}
     while True:
         try:
-            return daemon.submit(spec(dataset), headers=key)
+            return daemon.submit(spec, headers=key)
         except (requests.RequestException, AssertionError):
             time.sleep(0.2)
 
 
-def run_role(daemon, role, kills, dataset, expected, rng):
-    """Kills until the count is reached, submitting the job again whenever it is through."""
+def run_role(daemon, role, kills, specs, expected, rng):
+    """Kills until the count is reached, submitting the next job whenever one is through."""
     done, jobs, job = 0, [], None
     while done < kills or job is not None:
         if job is None:
             daemon.wait_ready()
-            job = submit(daemon, dataset)
+            job = submit(daemon, specs[len(jobs) % len(specs)])
             jobs.append(job["id"])
         if rng.random() < 0.8:  # mostly while trials run and are told; else in the middle of a start
             daemon.wait_ready()
@@ -90,7 +97,7 @@ def run_role(daemon, role, kills, dataset, expected, rng):
         except (requests.RequestException, AssertionError):
             finished = False
         job = None if finished else job
-    return [compare(daemon, job_id, expected) for job_id in jobs]
+    return [compare(daemon, job_id, expected[i % len(specs)]) for i, job_id in enumerate(jobs)]
 
 
 def compare(daemon, job_id, expected):
@@ -114,19 +121,21 @@ def main():
     passed = failed = 0
     failures = []
     with Daemon(**OPTIONS) as daemon:
-        dataset = daemon.create_dataset(blobs_idx(n_train=1500, n_test=300, side=20), "idx")["id"]
-        first = daemon.submit(spec(dataset))
-        assert {t["state"] for t in daemon.wait_job(first["id"])} == {"completed"}, daemon.tail()
-        expected = outcome(daemon, first["id"])
-        assert len(expected) > 1000, f"only {len(expected)} values"
+        specs, expected = make_specs(daemon), []
+        for spec in specs:
+            first = daemon.submit(spec)
+            assert {t["state"] for t in daemon.wait_job(first["id"])} == {"completed"}, daemon.tail()
+            expected.append(outcome(daemon, first["id"]))
+            assert len(expected[-1]) > 1000, f"only {len(expected[-1])} values"
         for role in options.roles.split(","):
-            found = run_role(daemon, role, options.kills, dataset, expected, rng)
+            found = run_role(daemon, role, options.kills, specs, expected, rng)
+            specs, expected = specs[::-1], expected[::-1]  # few kills hit the first job alone
             broken = violated(daemon)
             failures += [f"{role}: {text}" for text in found if text]
             failures += [f"{role}: broken invariant {name}: {rows}" for name, rows in broken]
             passed += found.count("") + (not broken)
             failed += len(found) - found.count("") + bool(broken)
-            print_row(role=role, kills=options.kills, jobs=len(found), values_each=len(expected), seed=seed,
+            print_row(role=role, kills=options.kills, jobs=len(found), values_each=sorted(len(e) for e in expected), seed=seed,
                       different=[f for f in found if f], invariants=[name for name, _ in broken])
         if failed:
             print(daemon.tail(8000))

@@ -34,8 +34,8 @@ def query(daemon, sql, args=()):
 
 
 def outcome(daemon, job_id):
-    """{(trial index, metric, step): value as text}; final figures, confusion matrices and predicted
-    sequences stand at step 0; what depends on a clock is left out."""
+    """{(trial index, metric, step): value as text}; final figures, confusion matrices, predictions
+    and predicted sequences stand at step 0; what depends on a clock is left out."""
     rows = query(daemon, """
         select t.index, p.metric, p.step, p.value::text from report.trials t
         join report.points p on p.trial_id = t.id where t.job_id = %s""", (job_id,))
@@ -48,6 +48,9 @@ def outcome(daemon, job_id):
     rows += query(daemon, """
         select t.index, 'sequence:' || s.part || ':' || s.sample, 0, s.targets::text || s.predicted::text
         from report.trials t join sequence_prediction s on s.trial_id = t.id where t.job_id = %s""", (job_id,))
+    rows += query(daemon, """
+        select t.index, 'predicted:' || p.part || ':' || p.n, 0, p.samples::text || p.predicted::text || p.probabilities::text
+        from report.trials t join prediction_chunk p on p.trial_id = t.id where t.job_id = %s""", (job_id,))
     rows = [row for row in rows if not row[1].endswith(CLOCKED)]
     table = {row[:3]: row[3] for row in rows}
     assert len(table) == len(rows), "a point stands twice"
