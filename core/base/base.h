@@ -20,6 +20,10 @@ typedef double nn_real;
 typedef float nn_real;
 #endif
 
+/* In the place of a class: none is told, because the scores are not all numbers that can be
+ * compared. */
+#define NN_NO_CLASS UINT32_MAX
+
 #define NN_MUST_CHECK      __attribute__((warn_unused_result))
 #define NN_PRINTF(fmt, va) __attribute__((format(printf, fmt, va)))
 

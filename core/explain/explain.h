@@ -42,7 +42,8 @@ const char *nn_explainer_feature_layer(const struct nn_explainer *explainer);
 void nn_explainer_look(struct nn_explainer *explainer, const uint8_t *pixels);
 
 /* Of the picture looked at: the scores of the classes before the softmax, the softmax of them, and
- * the class of the largest (the first of equals). Borrowed until the next look. */
+ * the class of the largest (the first of equals), NN_NO_CLASS where they are not all numbers.
+ * Borrowed until the next look. */
 const nn_real *nn_explainer_scores(const struct nn_explainer *explainer);
 const nn_real *nn_explainer_probabilities(struct nn_explainer *explainer);
 size_t nn_explainer_predicted(const struct nn_explainer *explainer);

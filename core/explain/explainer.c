@@ -4,6 +4,7 @@
  * readable: for Grad-CAM one that can go backward with every layer frozen, so that only the
  * gradients between the scores and the feature layer are computed.
  */
+#include <math.h>
 #include <string.h>
 
 #include "core/base/memory.h"
@@ -168,11 +169,14 @@ const nn_real *nn_explainer_probabilities(struct nn_explainer *explainer)
 size_t nn_explainer_predicted(const struct nn_explainer *explainer)
 {
     const nn_real *scores = nn_explainer_scores(explainer);
-    size_t best = 0;
-    for (size_t k = 1; k < nn_network_output_size(explainer->network); k++) {
+    size_t best = 0, n = nn_network_output_size(explainer->network);
+    for (size_t k = 0; k < n; k++) {
+        if (isnan(scores[k])) {
+            return NN_NO_CLASS;
+        }
         best = scores[k] > scores[best] ? k : best;
     }
-    return best;
+    return isfinite(scores[best]) ? best : NN_NO_CLASS;
 }
 
 size_t nn_explainer_activation_count(const struct nn_explainer *explainer, size_t i,

@@ -33,13 +33,13 @@ struct nn_cross_entropy {
     nn_real factor;         /* 1 / rows for the mean */
     nn_real *probabilities; /* or NULL; may be logits when d_logits is NULL */
     size_t ldp;
-    uint32_t *predicted;    /* [rows] first largest logit, a NaN wins; or NULL */
+    uint32_t *predicted;    /* [rows] first largest logit, NN_NO_CLASS with a NaN; or NULL */
     nn_real smoothing;      /* [0, 1) */
     const nn_real *weights; /* [classes]; NULL: all 1 */
 };
 struct nn_cross_entropy_result {
     double loss_sum; /* not averaged, not multiplied by factor */
-    size_t correct;
+    size_t correct;  /* rows with a NaN are not */
 };
 size_t nn_cross_entropy_workspace(size_t rows);
 struct nn_cross_entropy_result nn_cross_entropy(const struct nn_exec *exec,

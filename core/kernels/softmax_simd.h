@@ -96,10 +96,11 @@ static double cross_entropy_row(const struct nn_cross_entropy_args *s, size_t r)
             d[c] = (probability * total - share - (c == label ? hit : 0)) * s->factor;
         }
     }
+    bool numbers = sum == sum;
     if (s->predicted) {
-        s->predicted[r] = (uint32_t)best;
+        s->predicted[r] = numbers ? (uint32_t)best : NN_NO_CLASS;
     }
-    *s->correct += best == label;
+    *s->correct += numbers && best == label;
     return (double)total * log(sum) - (double)hit * above - (double)rest * others;
 }
 

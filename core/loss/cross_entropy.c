@@ -39,7 +39,7 @@ struct nn_loss_result nn_loss_cross_entropy(
                                    .correct = sums.correct};
 }
 
-/* The first largest; a NaN wins over everything. */
+/* The first largest; the first NaN if there is one. */
 static size_t first_largest(const nn_real *z, size_t n)
 {
     size_t best = 0;
@@ -62,7 +62,7 @@ void nn_loss_evaluate(const struct nn_loss_batch *batch, const struct nn_loss_ro
             sum += exp((double)z[i] - max);
         }
         out_rows->loss[r] = log(sum) - ((double)z[batch->labels[r]] - max);
-        out_rows->predicted[r] = (uint32_t)predicted;
+        out_rows->predicted[r] = isfinite(sum) ? (uint32_t)predicted : NN_NO_CLASS;
         out_rows->probability[r] = (float)(1.0 / sum);
     }
 }

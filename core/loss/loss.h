@@ -25,7 +25,7 @@ struct nn_loss_batch {
 struct nn_loss_result {
     double loss;    /* mean over the rows (not over their weights), times the weight; NaN if a logit
                        is */
-    size_t correct; /* rows whose first largest logit is that of the label */
+    size_t correct; /* rows whose first largest logit is that of the label, and a number */
 };
 
 /* Bytes of exec->workspace that nn_loss_cross_entropy needs. */
@@ -40,8 +40,8 @@ struct nn_loss_result nn_loss_cross_entropy(const struct nn_exec *exec,
 /* What evaluation wants to know of each row; arrays of `rows` entries. */
 struct nn_loss_rows {
     double *loss;        /* -log softmax(logits)[label], in double */
-    uint32_t *predicted; /* first largest logit; a NaN wins */
-    float *probability;  /* of the predicted class */
+    uint32_t *predicted; /* first largest logit; NN_NO_CLASS with a NaN or +infinity among them */
+    float *probability;  /* of the predicted class; NaN without one */
 };
 void nn_loss_evaluate(const struct nn_loss_batch *batch, const struct nn_loss_rows *out_rows);
 /* softmax(logits): out [rows, classes], dense; equal to the above's probability where predicted. */

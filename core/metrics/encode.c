@@ -100,6 +100,7 @@ json_t *nn_evaluation_encode(const struct nn_evaluation *evaluation, const char 
     put(object, "accuracy", quotient_value(&evaluation->accuracy), &ok);
     put_interval(object, "accuracy_low", "accuracy_high", &evaluation->accuracy, &ok);
     put(object, "balanced_accuracy", quotient_value(&evaluation->balanced_accuracy), &ok);
+    put(object, "unclassified", count_value(evaluation->unclassified), &ok);
     put(object, "never_predicted", never_predicted(evaluation, class_names, &ok), &ok);
     put(object, "confusion_matrix", matrix(&evaluation->confusion, class_names, &ok), &ok);
     put(object, "per_class", per_class, &ok);

@@ -17,14 +17,15 @@ struct nn_evaluator {
     uint64_t samples;
     uint64_t correct;
     double loss_sum;
-    uint64_t counts[]; /* [classes * classes], rows = true */
+    uint64_t counts[]; /* [classes * (classes + 1)], rows = true; the last column: no class */
 };
 
 enum nn_status nn_evaluator_create(size_t classes, struct nn_evaluator **out, struct nn_error *err)
 {
     size_t cells;
     size_t bytes;
-    if (!nn_size_mul(classes, classes, &cells) || !nn_size_mul(cells, sizeof(uint64_t), &bytes) ||
+    if (!nn_size_mul(classes, classes + 1, &cells) ||
+        !nn_size_mul(cells, sizeof(uint64_t), &bytes) ||
         !nn_size_add(bytes, sizeof(struct nn_evaluator), &bytes)) {
         return nn_fail(err, NN_ERR_LIMIT, "%zu classes are too many for a confusion matrix",
                        classes);
@@ -50,15 +51,17 @@ void nn_evaluator_reset(struct nn_evaluator *evaluator)
     evaluator->correct = 0;
     evaluator->loss_sum = 0.0;
     memset(evaluator->counts, 0,
-           evaluator->classes * evaluator->classes * sizeof evaluator->counts[0]);
+           evaluator->classes * (evaluator->classes + 1) * sizeof evaluator->counts[0]);
 }
 
 void nn_evaluator_add(struct nn_evaluator *evaluator, const uint32_t *truth,
                       const uint32_t *predicted, const double *loss, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        NN_ASSERT(truth[i] < evaluator->classes && predicted[i] < evaluator->classes);
-        evaluator->counts[truth[i] * evaluator->classes + predicted[i]]++;
+        bool none = predicted[i] == NN_NO_CLASS;
+        size_t column = none ? evaluator->classes : predicted[i];
+        NN_ASSERT(truth[i] < evaluator->classes && column < evaluator->classes + none);
+        evaluator->counts[truth[i] * (evaluator->classes + 1) + column]++;
         evaluator->correct += truth[i] == predicted[i];
         evaluator->loss_sum += loss[i];
     }
@@ -111,13 +114,14 @@ static struct nn_quotient quotient_plain(double sum, uint64_t n)
 
 static struct nn_class_result class_result(const uint64_t *counts, size_t classes, size_t c)
 {
-    uint64_t support = 0;
+    size_t columns = classes + 1;
+    uint64_t support = counts[c * columns + classes];
     uint64_t predicted = 0;
     for (size_t i = 0; i < classes; i++) {
-        support += counts[c * classes + i];
-        predicted += counts[i * classes + c];
+        support += counts[c * columns + i];
+        predicted += counts[i * columns + c];
     }
-    uint64_t hits = counts[c * classes + c];
+    uint64_t hits = counts[c * columns + c];
     return (struct nn_class_result){
         .support = support,
         .predicted = predicted,
@@ -155,7 +159,6 @@ enum nn_status nn_evaluator_finish(const struct nn_evaluator *evaluator, struct 
         free(per_class);
         return nn_fail(err, NN_ERR_MEMORY, "no memory for the evaluation of %zu classes", classes);
     }
-    memcpy(counts, evaluator->counts, cells * sizeof *counts);
     struct nn_evaluation evaluation = {
         .samples = evaluator->samples,
         .loss = nn_evaluator_loss(evaluator),
@@ -163,6 +166,11 @@ enum nn_status nn_evaluator_finish(const struct nn_evaluator *evaluator, struct 
         .confusion = {.classes = classes, .counts = counts},
         .per_class = per_class,
     };
+    for (size_t t = 0; t < classes; t++) {
+        const uint64_t *row = evaluator->counts + t * (classes + 1);
+        memcpy(counts + t * classes, row, classes * sizeof *counts);
+        evaluation.unclassified += row[classes];
+    }
     per_class_fill(evaluator, &evaluation);
     *out = evaluation;
     return NN_OK;

@@ -55,14 +55,15 @@ struct nn_quotient {
 /* k successes of n. */
 struct nn_quotient nn_quotient_make(uint64_t k, uint64_t n);
 
-/* Counts, rows = true class, columns = predicted class: counts[t * classes + p]. */
+/* Counts, rows = true class, columns = predicted class: counts[t * classes + p]. Samples that were
+ * given no class are in no cell. */
 struct nn_confusion {
     size_t classes;
     uint64_t *counts;
 };
 
 struct nn_class_result {
-    uint64_t support;   /* samples of the class */
+    uint64_t support;   /* samples of the class, with those that were given none */
     uint64_t predicted; /* samples predicted as the class */
     struct nn_quotient precision;
     struct nn_quotient recall;
@@ -78,6 +79,7 @@ struct nn_evaluation {
     struct nn_confusion confusion;
     struct nn_class_result *per_class; /* [classes] */
     size_t never_predicted;            /* classes that occur and are never predicted */
+    uint64_t unclassified; /* of the samples: given no class, as their scores were no numbers */
 };
 
 /* Adds samples up. */
@@ -87,7 +89,8 @@ NN_MUST_CHECK enum nn_status nn_evaluator_create(size_t classes, struct nn_evalu
 void nn_evaluator_destroy(struct nn_evaluator *evaluator);
 void nn_evaluator_reset(struct nn_evaluator *evaluator);
 
-/* n samples in order; truth and predicted are < classes; loss per sample. */
+/* n samples in order; truth and predicted are < classes, predicted may be NN_NO_CLASS, which is
+ * wrong whatever the truth is; loss per sample. */
 void nn_evaluator_add(struct nn_evaluator *evaluator, const uint32_t *truth,
                       const uint32_t *predicted, const double *loss, size_t n);
 
@@ -101,10 +104,11 @@ NN_MUST_CHECK enum nn_status nn_evaluator_finish(const struct nn_evaluator *eval
 void nn_evaluation_deinit(struct nn_evaluation *evaluation);
 
 /* {"task": "classification", "samples", "loss", "accuracy", "accuracy_low", "accuracy_high",
- * "balanced_accuracy", "never_predicted": [class], "confusion_matrix": {"rows": "true", "columns":
- * "predicted", "classes": [..], "counts": [[..]]}, "per_class": [{"class", "support", "predicted",
- *  "precision", "recall", "f1", "precision_low", ...}]}: a new reference, NULL when out of memory.
- * class_names[classes] is borrowed for the call. Absent values are null. */
+ * "balanced_accuracy", "unclassified", "never_predicted": [class], "confusion_matrix": {"rows":
+ * "true", "columns": "predicted", "classes": [..], "counts": [[..]]}, "per_class": [{"class",
+ * "support", "predicted", "precision", "recall", "f1", "precision_low", ...}]}: a new reference,
+ * NULL when out of memory. class_names[classes] is borrowed for the call. Absent values are null.
+ */
 json_t *nn_evaluation_encode(const struct nn_evaluation *evaluation,
                              const char *const *class_names);
 

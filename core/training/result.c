@@ -2,6 +2,7 @@
  *
  * The end of a run: chooses the network to keep, completes its statistics, saves and evaluates it.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,17 @@ static enum nn_status network_finish(struct nn_training_state *state,
     return status;
 }
 
+/* What the last update did shows in no step any more, but in what the network says of the samples
+ * that made it. */
+static bool overflows(const struct nn_training_result *result)
+{
+    const struct nn_part_result *train = &result->parts[NN_PART_TRAIN];
+    double loss = result->task == NN_TASK_CLASSIFICATION
+                      ? train->evaluation.loss
+                      : train->regression.figure[NN_REGRESSION_LOSS].value;
+    return train->present && !isfinite(loss);
+}
+
 /* Back to a paused run: what was evaluated so far will be done again. */
 static void result_pause(struct nn_training_result *result)
 {
@@ -175,6 +187,9 @@ enum nn_status nn_state_finish(struct nn_training_state *state, enum nn_training
         if (status == NN_ERR_CANCELLED && state->control == NN_PAUSE) {
             result_pause(result);
             status = NN_OK;
+        } else if (status == NN_OK && state->diverged_step == 0 && overflows(result)) {
+            result->outcome = NN_TRAINING_DIVERGED;
+            result->diverged_step = state->at.step;
         }
     }
     if (status != NN_OK) {

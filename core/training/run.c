@@ -44,6 +44,18 @@ static enum nn_status last_checkpoint(struct nn_training_state *state,
     return outcome == NN_TRAINING_DIVERGED ? NN_OK : nn_checkpoint_write(state, true, err);
 }
 
+static enum nn_status say_diverged(const struct nn_training_state *state, struct nn_error *err)
+{
+    return state->diverged_step != 0
+               ? nn_fail(err, NN_ERR_DIVERGED,
+                         "loss, gradient or weights were no longer finite at step %" PRIu64,
+                         state->diverged_step)
+               : nn_fail(err, NN_ERR_DIVERGED,
+                         "what the network says of the train part was no longer finite after the "
+                         "last step, %" PRIu64,
+                         state->at.step);
+}
+
 static enum nn_status run(struct nn_training_state *state, struct nn_training_result **out,
                           struct nn_error *err)
 {
@@ -62,12 +74,8 @@ static enum nn_status run(struct nn_training_state *state, struct nn_training_re
     if (status == NN_OK) {
         status = nn_state_finish(state, outcome, out, err);
     }
-    if (status == NN_OK && outcome == NN_TRAINING_DIVERGED) {
-        status = nn_fail(err, NN_ERR_DIVERGED,
-                         "loss, gradient or weights were no longer finite at step %" PRIu64,
-                         state->diverged_step);
-    }
-    return status;
+    return status == NN_OK && (*out)->outcome == NN_TRAINING_DIVERGED ? say_diverged(state, err)
+                                                                      : status;
 }
 
 enum nn_status nn_training_run(const struct nn_training_setup *setup,

@@ -103,21 +103,23 @@ static json_t *encode_sparse(const struct store_confusion *matrix)
 static json_t *encode_confusion(const char *part, int form, const struct store_confusion *matrix)
 {
     json_t *classes = json_array();
-    int64_t total = 0, right = 0;
+    int64_t counted = 0, right = 0;
     for (size_t t = 0; t < matrix->n_classes; t++) {
         const int64_t *counts = matrix->counts + t * matrix->n_classes;
         classes = api_append_take(classes, jx_text(matrix->classes[t], SIZE_MAX));
         right += counts[t];
         for (size_t p = 0; p < matrix->n_classes; p++) {
-            total += counts[p];
+            counted += counts[p];
         }
     }
     bool sparse = form == FORM_SPARSE;
+    int64_t total = matrix->samples;
     json_t *accuracy = total > 0 ? jx_number((double)right / (double)total) : json_null();
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:o}", "part", part, "rows", "true", "columns",
-                     "predicted", "classes", classes, sparse ? "cells" : "counts",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:I, s:o}", "part", part, "rows", "true",
+                     "columns", "predicted", "classes", classes, sparse ? "cells" : "counts",
                      sparse ? encode_sparse(matrix) : encode_dense(matrix), "total",
-                     (json_int_t)total, "accuracy", accuracy);
+                     (json_int_t)total, "unclassified", (json_int_t)(total - counted), "accuracy",
+                     accuracy);
 }
 
 /* First line and first column are class names; rows = true, columns = predicted. */

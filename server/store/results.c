@@ -102,6 +102,7 @@ static void read_confusion(struct sql_reader *r, void *row)
     size_t n = 0;
     out->classes = sql_read_text_array(r, &out->n_classes);
     out->counts = sql_read_int_array(r, &n);
+    out->samples = sql_read_int(r);
 }
 
 enum sv_status store_confusion_get(struct store *store, const struct store_scope *scope,
@@ -118,7 +119,9 @@ enum sv_status store_confusion_get(struct store *store, const struct store_scope
     sql_text(&params, trial_id);
     sql_text(&params, part);
     return store_read_row(
-        store, "select classes, counts from confusion_matrix where trial_id = $1 and part = $2",
+        store,
+        "select m.classes, m.counts, e.sample_count from confusion_matrix m join evaluation e"
+        " using (trial_id, part) where m.trial_id = $1 and m.part = $2",
         &params, &SHAPE, "confusion matrix: the part has not been evaluated", memory, out_confusion,
         err);
 }

@@ -36,6 +36,7 @@ struct store_confusion {
     const char *const *classes;
     size_t n_classes;
     const int64_t *counts; /* n_classes x n_classes, rows = true, columns = predicted */
+    int64_t samples;       /* of the part, with those that were given no class */
 };
 /* SV_ERR_NOT_FOUND: no such trial, or the part has no matrix. */
 SV_MUST_CHECK enum sv_status

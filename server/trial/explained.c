@@ -4,6 +4,7 @@
  */
 #include "server/trial/explained_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -159,7 +160,10 @@ static void keep_maps(struct trial_explained *e, size_t number,
                       const struct trial_explained_picture *picture, size_t predicted)
 {
     bool named = picture->class_index != TRIAL_CLASS_NONE;
-    keep_map(e, number, named ? picture->class_index : predicted);
+    size_t first = named ? picture->class_index : predicted;
+    if (first != TRIAL_CLASS_NONE) {
+        keep_map(e, number, first);
+    }
     if (!named && picture->truth != TRIAL_CLASS_NONE && picture->truth != predicted) {
         keep_map(e, number, picture->truth);
     }
@@ -172,10 +176,13 @@ void trial_explained_add_take(struct trial_explained *e,
     size_t number = json_array_size(e->pictures);
     nn_explainer_look(e->explainer, picture->pixels);
     size_t predicted = nn_explainer_predicted(e->explainer);
+    bool told = predicted != NN_NO_CLASS;
+    const nn_real *probabilities = nn_explainer_probabilities(e->explainer);
     json_t *row = json_pack(
-        "{s:o, s:o, s:[I, I, I]}", "predicted", jx_text(e->setup.classes[predicted], SIZE_MAX),
-        "probability", jx_number((double)nn_explainer_probabilities(e->explainer)[predicted]),
-        "shape", (json_int_t)bind->height, (json_int_t)bind->width, (json_int_t)bind->channels);
+        "{s:o, s:o, s:[I, I, I]}", "predicted",
+        told ? jx_text(e->setup.classes[predicted], SIZE_MAX) : json_null(), "probability",
+        jx_number(told ? (double)probabilities[predicted] : (double)NAN), "shape",
+        (json_int_t)bind->height, (json_int_t)bind->width, (json_int_t)bind->channels);
     if (!row || json_object_update(row, picture->facts) != 0) {
         abort();
     }
@@ -186,7 +193,7 @@ void trial_explained_add_take(struct trial_explained *e,
         keep_activation(e, number, i);
     }
     if (e->setup.plan->grad_cam) {
-        keep_maps(e, number, picture, predicted);
+        keep_maps(e, number, picture, told ? predicted : TRIAL_CLASS_NONE);
     }
 }
 

@@ -8,8 +8,8 @@
  *     {"pictures": [{item, name, part, true, predicted, probability, shape, offset}],
  *      "arrays": [{picture, method, layer, class, score, shape, offset}]}
  * picture counts from 0 within "pictures"; item, name, part and true are null where they are not
- * known; offsets are bytes from the beginning of the file; arrays are F32, height x width, or
- * height x width x channels; pictures are U8 likewise.
+ * known, predicted where the scores are no numbers; offsets are bytes from the beginning of the
+ * file; arrays are F32, height x width, or height x width x channels; pictures are U8 likewise.
  */
 #ifndef TRIAL_EXPLAINED_INTERNAL_H
 #define TRIAL_EXPLAINED_INTERNAL_H

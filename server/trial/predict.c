@@ -7,7 +7,7 @@
  * memory_bytes, instruction_set, files: input, network} -> done {outcome "ready", report}, where
  * report is, of a picture, a window, or a sequence with a class, {predicted, probability, classes:
  * [{name, probability, score}]}, and of a sequence with a target {target, steps, values: one a step
- * that the network predicts, last}.
+ * that the network predicts, last}; with a warning where not all of it are finite numbers.
  * With explain see question_explain. A refusal says its code: failed {class, text, pointer, code}.
  */
 #include <math.h>
@@ -108,14 +108,16 @@ static json_t *encode_values(const struct question *q, const struct nn_scaling *
     size_t n = nn_network_output_is_sequence(q->network) ? steps : 1;
     json_t *values = json_array();
     double last = NAN;
+    bool finite = true;
     for (size_t t = 0; t < n; t++) {
         size_t row = n == 1 ? 0 : nn_network_output_row(q->network, 0, t);
         last = nn_scaling_restore(scaling, 0, (double)rows[row * width]);
+        finite = finite && isfinite((float)last);
         (void)json_array_append_new(values, jx_number_f32((float)last));
     }
-    return json_pack("{s:O?, s:I, s:o, s:o}", "target", json_object_get(q->detail, "target"),
+    return json_pack("{s:O?, s:I, s:o, s:o, s:o*}", "target", json_object_get(q->detail, "target"),
                      "steps", (json_int_t)steps, "values", values, "last",
-                     jx_number_f32((float)last));
+                     jx_number_f32((float)last), "warning", finite ? NULL : question_overflow());
 }
 
 /* scaled is steps x inputs. */

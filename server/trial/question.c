@@ -4,6 +4,7 @@
  */
 #include "server/trial/question_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,19 +184,41 @@ enum nn_status question_parse(struct question *q, const struct jx_field *fields,
     return question_refuse(q, unknown ? SV_ERR_UNKNOWN_FIELD : SV_ERR_INVALID_FIELD, status);
 }
 
+json_t *question_overflow(void)
+{
+    return json_string("not all numbers that the network gives for this are finite: it overflows, "
+                       "as on inputs far from those that it was trained on");
+}
+
+/* The first of the largest probabilities; NN_NO_CLASS where they are no numbers, all of them then.
+ */
+static size_t best_of(const nn_real *probabilities, size_t n)
+{
+    size_t best = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (!isfinite(probabilities[k])) {
+            return NN_NO_CLASS;
+        }
+        best = probabilities[k] > probabilities[best] ? k : best;
+    }
+    return n > 0 ? best : NN_NO_CLASS;
+}
+
 json_t *question_encode_classes(const struct question *q, const nn_real *scores,
                                 const nn_real *probabilities)
 {
     const json_t *names = json_object_get(q->detail, "classes");
     json_t *rows = json_array();
-    size_t best = 0;
-    for (size_t k = 0; k < json_array_size(names); k++) {
-        best = probabilities[k] > probabilities[best] ? k : best;
+    size_t n = json_array_size(names), best = best_of(probabilities, n);
+    bool told = best != NN_NO_CLASS;
+    for (size_t k = 0; k < n; k++) {
         (void)json_array_append_new(rows,
                                     json_pack("{s:O, s:o, s:o}", "name", json_array_get(names, k),
                                               "probability", jx_number_f32((float)probabilities[k]),
                                               "score", jx_number_f32((float)scores[k])));
     }
-    return json_pack("{s:O, s:o, s:o}", "predicted", json_array_get(names, best), "probability",
-                     jx_number_f32((float)probabilities[best]), "classes", rows);
+    return json_pack("{s:o, s:o, s:o, s:o*}", "predicted",
+                     told ? json_incref(json_array_get(names, best)) : json_null(), "probability",
+                     jx_number_f32(told ? (float)probabilities[best] : NAN), "classes", rows,
+                     "warning", told ? NULL : question_overflow());
 }

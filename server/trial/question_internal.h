@@ -64,9 +64,11 @@ NN_MUST_CHECK enum nn_status question_fit_picture(struct question *q,
                                                   struct nn_image *out_image, struct nn_error *err);
 
 /* {predicted, probability, classes: [{name, probability, score}]}, a number for each class of the
- * detail. */
+ * detail; where those are no numbers predicted is null, and a warning says why. */
 json_t *question_encode_classes(const struct question *q, const nn_real *scores,
                                 const nn_real *probabilities);
+/* That sentence; a new reference. */
+json_t *question_overflow(void);
 
 /* Maps or activations of the posted picture: answers with {predicted, probability, classes,
  * pictures, arrays} and leaves their file as an artefact (explained_internal.h). */

@@ -127,6 +127,21 @@ static void warn_never_predicted(struct trial_link *link, enum nn_part part,
     }
 }
 
+/* They count as wrong, and no confusion matrix has a place for them. */
+static void warn_unclassified(struct trial_link *link, enum nn_part part,
+                              const struct nn_evaluation *evaluation)
+{
+    char text[200];
+    if (evaluation->unclassified > 0) {
+        (void)snprintf(text, sizeof text,
+                       "%llu of %llu samples of the %s part are given no class: the network's "
+                       "scores of them are not finite",
+                       (unsigned long long)evaluation->unclassified,
+                       (unsigned long long)evaluation->samples, nn_part_name(part));
+        trial_say_log(link, "warn", text);
+    }
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -213,6 +228,7 @@ static void say_classes(struct trial_link *link, const struct trial_start *start
             say_evaluation(link, start, (enum nn_part)i, part, classes);
             say_predictions(link, (enum nn_part)i, part);
             warn_never_predicted(link, (enum nn_part)i, &part->evaluation, classes->names);
+            warn_unclassified(link, (enum nn_part)i, &part->evaluation);
         }
     }
 }

@@ -195,6 +195,20 @@ def test_sequences_that_do_not_fit(daemon, engines, judged):
                    json={"kind": "sequence_regression", "dataset": made["id"], **SMALL, "explain": {}})
 
 
+def test_values_that_overflow_are_said_with_a_warning(daemon, engines):
+    made, steps = engines[1:]
+    network = {"layers": [{"name": "in", "kind": "sequence_input", "normalisation": "none"}, {"name": "fc", "kind": "fully_connected"}]}
+    [trial] = daemon.wait_job(daemon.submit({"kind": "sequence_regression", "dataset": made["id"], "network": network,
+                                             "search": {"parameters": {"training.epochs": [1]}}})["id"])
+    assert trial["state"] == "completed", trial
+    names = [c["name"] for c in made["report"]["inputs"]]
+    run = steps[0][:2].tolist()
+    assert "warning" not in ask_sequence(daemon, trial, run, names)
+    said = ask_sequence(daemon, trial, [run[0], [3.4e38] * len(names)], names)
+    assert isinstance(said["values"][0], float) and said["last"] in ("NaN", "Infinity", "-Infinity")
+    assert "finite" in said["warning"]
+
+
 def test_a_question_that_takes_too_long_is_given_up(daemon):
     """Attention over so many steps takes minutes: it is refused after one and not tried again, and the next has its turn."""
     table = "unit,cycle,a\n" + "".join(f"{u},{t},{t * u % 7}\n" for u in range(1, 7) for t in range(9))

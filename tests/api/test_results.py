@@ -53,6 +53,36 @@ def test_matrix_accuracy_and_predictions_agree(daemon, dataset, finished, part, 
     assert (seen == (counts - np.diag(np.diag(counts)) if part == "train" else counts)).all()
 
 
+def test_what_overflows_is_given_no_class(daemon, dataset):
+    """A last step may leave a network whose scores are not finite: the trial has diverged, nothing is predicted, all is wrong."""
+    layers = [{"name": f"fc{i}", "kind": "fully_connected", "outputs": 4} for i in range(8)]
+    network = {"layers": [{"name": "in", "kind": "image_input", "normalisation": "none"},
+                          {"name": "conv", "kind": "convolution", "filters": 2, "kernel": 3}, {"name": "flat", "kind": "flatten"}, *layers,
+                          {"name": "fc", "kind": "fully_connected"}, {"name": "softmax", "kind": "softmax"}]}
+    job = daemon.submit(spec(dataset, network=network, split={"train": 1}, training={
+        "solver": "adam", "learning_rate": 1e12, "epochs": 1, "batch_size": 512}))
+    [trial] = daemon.wait_job(job["id"])
+    assert (trial["state"], trial["error"]["class"]) == ("failed", "diverged"), trial
+    assert "train part" in trial["error"]["text"]
+    [e] = [e for e in daemon.get(f"/v1/trials/{trial['id']}/evaluations")["items"] if e["part"] == "test"]
+    assert (e["accuracy"], e["loss"], e["unclassified"], e["sample_count"]) == (0, "NaN", 100, 100)
+    assert [(row["support"] > 0, row["recall"]) for row in e["per_class"]] == [(True, 0)] * 3
+    m = matrix(daemon, trial, "test")
+    assert m["counts"] == [[0] * 3] * 3 and (m["total"], m["unclassified"], m["accuracy"]) == (100, 100, 0)
+    listed = daemon.get(f"/v1/trials/{trial['id']}/predictions?part=test&wrong=true&limit=500")["items"]
+    assert len(listed) == 100 and {(p["predicted"], p["probability"]) for p in listed} == {(None, "NaN")}
+    saved = rows(daemon.request("GET", f"/v1/trials/{trial['id']}/predictions.csv?part=test").text)
+    assert {tuple(row[2:]) for row in saved[1:]} == {("", "NaN")}
+    log = [line["text"] for line in daemon.get(f"/v1/trials/{trial['id']}/log")["items"]]
+    assert "100 of 100 samples of the test part are given no class: the network's scores of them are not finite" in log
+    picture = daemon.request("GET", f"/v1/datasets/{dataset['id']}/items/0/image").content
+    for question in ("predict", "explanations"):
+        said = daemon.request("POST", f"/v1/trials/{trial['id']}/{question}?wait=55", data=picture,
+                              headers={"Content-Type": "image/png"}).json()["result"]
+        assert (said["predicted"], said["probability"]) == (None, "NaN") and "finite" in said["warning"], said
+        assert {c["probability"] for c in said["classes"]} == {"NaN"}
+
+
 def test_the_sparse_form_has_the_same_counts(daemon, finished):
     trial = finished[1][0]
     path = f"/v1/trials/{trial['id']}/confusion-matrix?part=test"

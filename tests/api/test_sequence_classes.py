@@ -106,6 +106,20 @@ def test_a_sequence_fed_back_gets_what_evaluation_gave(daemon, finished, train):
     daemon.refused("POST", url, 422, "wrong_input", data=b"\x89PNG", headers={"Content-Type": "image/png"})
 
 
+def test_a_sequence_that_overflows_has_no_class(daemon, courses):
+    """Numbers that are none win no comparison: not the first class, and a sentence that says why."""
+    network = {"layers": [{"name": "in", "kind": "sequence_input", "normalisation": "none"}, {"name": "pool", "kind": "sequence_pool"},
+                          {"name": "fc", "kind": "fully_connected"}, {"name": "softmax", "kind": "softmax"}]}
+    [trial] = daemon.wait_job(daemon.submit({**SMALL, "dataset": courses["id"], "network": network, "training": {"epochs": 1}})["id"])
+    assert trial["state"] == "completed", trial
+    url = f"/v1/trials/{trial['id']}/predict"
+    far = daemon.post(url, {"sequence": [[3.4e38, -3.4e38]], "columns": ["a", "b"]})["result"]
+    assert (far["predicted"], far["probability"]) == (None, "NaN") and "finite" in far["warning"], far
+    assert {c["name"]: c["probability"] for c in far["classes"]} == {name: "NaN" for name in CLASSES}
+    near = daemon.post(url, {"sequence": [[0.5, 0]], "columns": ["a", "b"]})["result"]
+    assert near["predicted"] in CLASSES and "warning" not in near
+
+
 def test_the_network_comes_back(daemon, finished, courses):
     trial = finished[1]
     path = f"/v1/trials/{trial['id']}/network"

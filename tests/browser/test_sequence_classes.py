@@ -46,15 +46,29 @@ def test_the_matrix_is_one_of_sequences(page, daemon, courses):
     assert page.count(of("cell-samples") + " img") == 0
 
 
-def test_a_pasted_sequence_gets_a_class(page, daemon, courses):
-    trial, train = courses
-    steps = train[0][1].tolist()
-    answer = daemon.request("POST", f"/v1/trials/{trial['id']}/predict?wait=55",
-                            json={"sequence": steps, "columns": ["a", "b"]}).json()["result"]
+def paste(page, trial, steps):
     page.go(f"#/trials/{trial['id']}?tab=predict")
     text = "\n".join(["a,b"] + [f"{a},{b}" for a, b in steps])
     page.until(lambda: page.script("const e = document.querySelector(arguments[0]); if (e) { e.value = arguments[1]; } return !!e",
                                    of("rows"), text), "a field for the steps")
     page.click(of("ask"))
+
+
+def test_a_pasted_sequence_gets_a_class(page, daemon, courses):
+    trial, train = courses
+    steps = train[0][1].tolist()
+    answer = daemon.request("POST", f"/v1/trials/{trial['id']}/predict?wait=55",
+                            json={"sequence": steps, "columns": ["a", "b"]}).json()["result"]
+    paste(page, trial, steps)
     page.shown(of("predicted"), answer["predicted"])
     assert as_shown.percent(answer["probability"]) in page.shown(of("answer"))
+
+
+def test_a_sequence_that_overflows_gets_a_sentence(page, daemon, courses):
+    layers = [{"name": "in", "kind": "sequence_input", "normalisation": "none"}, {"name": "pool", "kind": "sequence_pool"},
+              {"name": "fc", "kind": "fully_connected"}, {"name": "softmax", "kind": "softmax"}]
+    [trial] = daemon.wait_job(daemon.submit({"kind": "sequence_classification", "dataset": courses[0]["dataset"],
+                                             "network": {"layers": layers}, "training": {"epochs": 1}})["id"])
+    paste(page, trial, [(3.4e38, -3.4e38)])
+    page.shown(of("predicted"), "No class")
+    page.shown(of("warning"), "finite")

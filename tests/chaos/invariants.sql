@@ -109,18 +109,19 @@ where t.state <> 'cancelled'
 
 select 'confusion_counts_every_sample' as rule, m.trial_id || ' ' || m.part as subject
 from confusion_matrix m join evaluation e using (trial_id, part)
-where (select coalesce(sum(c), 0) from unnest(m.counts) c) <> e.sample_count;
+where (select coalesce(sum(c), 0) from unnest(m.counts) c)
+    + coalesce((e.document ->> 'unclassified')::bigint, 0) <> e.sample_count;
 
 select 'predictions_count_every_sample' as rule, p.trial_id || ' ' || p.part as subject
 from (select trial_id, part, sum(cardinality(samples)) as n from prediction_chunk group by trial_id, part) p
 join evaluation e using (trial_id, part)
 where p.part <> 'train' and p.n <> e.sample_count;
 
--- Of the part that trained the mistakes alone: what the matrix has beside its diagonal.
+-- Of the part that trained the mistakes alone: what the matrix has beside its diagonal, and what was given no class.
 select 'mistakes_of_training_are_counted' as rule, m.trial_id::text as subject
-from confusion_matrix m
+from confusion_matrix m join evaluation e using (trial_id, part)
 where m.part = 'train'
-    and (select coalesce(sum(c) filter (where (i - 1) % (cardinality(m.classes) + 1) <> 0), 0)
+    and coalesce((e.document ->> 'unclassified')::bigint, 0) + (select coalesce(sum(c) filter (where (i - 1) % (cardinality(m.classes) + 1) <> 0), 0)
         from unnest(m.counts) with ordinality u (c, i))
     <> (select coalesce(sum(cardinality(p.samples)), 0) from prediction_chunk p
         where p.trial_id = m.trial_id and p.part = m.part);

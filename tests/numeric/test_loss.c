@@ -218,8 +218,20 @@ static void extremes(void **state)
     z[2] = (nn_real)NAN;
     assert_true(isnan(nn_loss_cross_entropy(&exec, &b, NULL, 0).loss));
     nn_loss_evaluate(&b, &rows);
-    assert_true(isnan(loss));
+    assert_true(isnan(loss) && isnan(probability));
+    assert_int_equal(predicted, NN_NO_CLASS);
+    label = 2; /* nor is the place of a NaN a hit */
+    assert_int_equal(nn_loss_cross_entropy(&exec, &b, NULL, 0).correct, 0);
+    z[2] = (nn_real)INFINITY;
+    assert_int_equal(nn_loss_cross_entropy(&exec, &b, NULL, 0).correct, 0);
+    nn_loss_evaluate(&b, &rows);
+    assert_int_equal(predicted, NN_NO_CLASS);
+    z[0] = z[1] = (nn_real)-INFINITY; /* a class may be impossible */
+    z[2] = 0;
+    assert_int_equal(nn_loss_cross_entropy(&exec, &b, NULL, 0).correct, 1);
+    nn_loss_evaluate(&b, &rows);
     assert_int_equal(predicted, 2);
+    assert_true(loss == 0.0 && probability == 1.0F);
 }
 
 /* Two samples of three and one steps, two responses, rows mixed. */

@@ -177,6 +177,29 @@ static void nan_loss_is_encoded(void **state)
     nn_evaluation_deinit(&e);
 }
 
+/* Of four samples two are given no class: they are wrong, and stand in no cell. */
+static void no_class_is_wrong_and_in_no_cell(void **state)
+{
+    (void)state;
+    const uint32_t truth[] = {0, 0, 1, 1};
+    const uint32_t predicted[] = {0, NN_NO_CLASS, 1, NN_NO_CLASS};
+    const double loss[] = {0, NAN, 0, NAN};
+    struct nn_evaluation e = evaluate(2, truth, predicted, loss, 4, 3);
+    const uint64_t expected[] = {1, 0, 0, 1};
+    assert_memory_equal(e.confusion.counts, expected, sizeof expected);
+    assert_int_equal(e.samples, 4);
+    assert_int_equal(e.unclassified, 2);
+    assert_near(e.accuracy.value, 0.5);
+    assert_near(e.balanced_accuracy.value, 0.5);
+    assert_int_equal(e.per_class[1].support, 2);
+    assert_near(e.per_class[1].recall.value, 0.5);
+    assert_near(e.per_class[1].precision.value, 1.0);
+    json_t *json = nn_evaluation_encode(&e, NAMES);
+    assert_int_equal(json_integer_value(json_object_get(json, "unclassified")), 2);
+    json_decref(json);
+    nn_evaluation_deinit(&e);
+}
+
 /* Each bound p of Wilson's interval solves |k/n - p| = z sqrt(p (1 - p) / n). */
 static void assert_bound(double p, uint64_t k, uint64_t n)
 {
@@ -211,6 +234,7 @@ int main(void)
         cmocka_unit_test(never_predicted_class_is_named),
         cmocka_unit_test(no_samples_give_absent_values),
         cmocka_unit_test(nan_loss_is_encoded),
+        cmocka_unit_test(no_class_is_wrong_and_in_no_cell),
         cmocka_unit_test(wilson_intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

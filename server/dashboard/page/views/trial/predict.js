@@ -1,9 +1,8 @@
-import {bars} from '../../charts/bars.js';
 import {h, replace} from '../../dom.js';
-import {percent} from '../../format.js';
 import {explainPicture, predict, rowsOf} from '../../parts/explain.js';
 import {failure} from '../../parts/failure.js';
 import {mapsOf} from '../../parts/maps.js';
+import {saidOf} from '../../parts/said.js';
 import {sequenceForm} from './predict_sequence.js';
 
 const TAKEN = new Set(['image/png', 'image/jpeg', 'image/webp']);
@@ -32,12 +31,11 @@ async function ask(trial, content, signal) {
 }
 
 function answerView(answer, address, signal) {
-  const {predicted, probability, classes, arrays = []} = answer.result;
+  const {predicted, arrays = []} = answer.result;
+  const noMap = predicted === null ? 'There is no class that a map could speak for.' : 'This network has no layer that a map can be made of.';
   const copy = () => h('img', {class: 'picture stretched', src: address, alt: 'The picture that was chosen'});
-  const seen = arrays.length > 0 ? mapsOf(rowsOf(answer), copy, signal) : h('div', {class: 'maps'}, h('figure', {}, copy(), h('figcaption', {class: 'small muted'}, 'This network has no layer that a map can be made of.')));
-  return [h('section', {class: 'card'}, seen), h('section', {class: 'card', 'data-test': 'answer'},
-    h('p', {class: 'answer'}, h('b', {'data-test': 'predicted'}, predicted), h('span', {class: 'muted'}, ` ${percent(probability)} sure`)),
-    bars(classes.map(({name, probability: share}) => ({name, share})), {most: 8, label: 'Probabilities of the classes'}))];
+  const seen = arrays.length > 0 ? mapsOf(rowsOf(answer), copy, signal) : h('div', {class: 'maps'}, h('figure', {}, copy(), h('figcaption', {class: 'small muted'}, noMap)));
+  return [h('section', {class: 'card'}, seen), h('section', {class: 'card', 'data-test': 'answer'}, saidOf(answer.result))];
 }
 
 /** A place to drop a picture on, with buttons for a file and for the camera of a phone. */

@@ -1,11 +1,11 @@
 import {get} from '../../api.js';
-import {bars} from '../../charts/bars.js';
 import {lines} from '../../charts/lines.js';
 import {h, replace} from '../../dom.js';
-import {count, number, percent, plural} from '../../format.js';
+import {count, number, plural} from '../../format.js';
 import {predict} from '../../parts/explain.js';
 import {failure} from '../../parts/failure.js';
 import {field} from '../../parts/field.js';
+import {saidOf} from '../../parts/said.js';
 
 /** C-MAPSS has no header; this is what the service calls its first column. */
 const CMAPSS_SEQUENCE = 'unit';
@@ -54,15 +54,9 @@ function withNames(posted, names) {
   return all ? {...posted, columns: names} : posted;
 }
 
-function classView({predicted, probability, classes}) {
-  return h('section', {class: 'card', 'data-test': 'answer'},
-    h('p', {class: 'answer'}, h('b', {'data-test': 'predicted'}, predicted), h('span', {class: 'muted'}, ` ${percent(probability)} sure`)),
-    bars(classes.map(({name, probability: share}) => ({name, share})), {most: 8, label: 'Probabilities of the classes'}));
-}
-
 function answerView({result}) {
   if (result.classes) {
-    return classView(result);
+    return h('section', {class: 'card', 'data-test': 'answer'}, saidOf(result));
   }
   const {target, steps, values, last} = result;
   const first = steps - values.length + 1;
