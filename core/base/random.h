@@ -20,6 +20,7 @@ enum nn_random_purpose {
     NN_RANDOM_SIMULATE = 7,      /* epoch: part; index: engine, recording */
     NN_RANDOM_NOISE = 8,         /* epoch: 0 fixed, else 1 + epoch; index: sample */
     NN_RANDOM_AUGMENT_REAL = 12, /* index: sample */
+    NN_RANDOM_EXPLAIN = 14,      /* index: copy of a sample with hidden parts */
     NN_RANDOM_DROPOUT = 64,      /* + number of the dropout layer (below 64); index: sample */
 };
 

@@ -107,4 +107,9 @@ const uint8_t *nn_prepared_item_digest(const struct nn_prepared *prepared, size_
 const char *nn_prepared_item_name(const struct nn_prepared *prepared, size_t i);
 const char *nn_prepared_class_name(const struct nn_prepared *prepared, size_t k);
 
+/* Mean of each channel over the values of count >= 1 items, in the unit of the values: of pixels
+ * exact, whatever their order; of float32 summed in that order. */
+void nn_prepared_mean(const struct nn_prepared *prepared, const uint32_t *items, size_t count,
+                      double out[NN_SIGNAL_CHANNELS_MAX]);
+
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Why a trained network says what it says of a picture: activations of chosen layers, and Grad-CAM
- * (Selvaraju et al., 2017), the places of a picture that speak for a class.
+ * Why a trained network says what it says of a picture or a window of a signal, which is a picture
+ * of one row: activations of chosen layers, and Grad-CAM (Selvaraju et al., 2017), the places that
+ * speak for a class.
  *
- * One picture at a time, as in evaluation: stored statistics, no dropout, so a picture's numbers
+ * One sample at a time, as in evaluation: stored statistics, no dropout, so a sample's numbers
  * depend on nothing but itself and the network. Confined to one thread.
  */
 #ifndef NN_EXPLAIN_EXPLAIN_H
@@ -12,11 +13,12 @@
 #include "core/network/network.h"
 
 struct nn_explainer_setup {
-    const struct nn_description *description; /* of a network that classifies images */
+    const struct nn_description *description; /* of a network that classifies images or windows */
     struct nn_network_bind bind;
     struct nn_network *network; /* of that description and bind, whose values are used */
     const char *const *layers;  /* whose activations are wanted */
     size_t n_layers;
+    size_t value_bytes; /* of the samples: 4, float32, of windows of signals; else pixels */
     bool grad_cam;
     const char *feature_layer;        /* of Grad-CAM; NULL: nn_description_features */
     bool plain_operators;             /* as in struct nn_network_options, as are these: */
@@ -38,10 +40,10 @@ void nn_explainer_destroy(struct nn_explainer *explainer);
 /* NULL without Grad-CAM. */
 const char *nn_explainer_feature_layer(const struct nn_explainer *explainer);
 
-/* Runs a picture: height x width x channels bytes, as in a prepared set. */
-void nn_explainer_look(struct nn_explainer *explainer, const uint8_t *pixels);
+/* Runs a sample: height x width x channels values, as in a prepared set. */
+void nn_explainer_look(struct nn_explainer *explainer, const void *sample);
 
-/* Of the picture looked at: the scores of the classes before the softmax, the softmax of them, and
+/* Of the sample looked at: the scores of the classes before the softmax, the softmax of them, and
  * the class of the largest (the first of equals), NN_NO_CLASS where they are not all numbers.
  * Borrowed until the next look. */
 const nn_real *nn_explainer_scores(const struct nn_explainer *explainer);
@@ -57,10 +59,10 @@ size_t nn_explainer_activation_count(const struct nn_explainer *explainer, size_
                                      struct nn_explained_shape *out_shape);
 void nn_explainer_activation(const struct nn_explainer *explainer, size_t i, nn_real *out);
 
-/* Grad-CAM of a class for the picture looked at:
+/* Grad-CAM of a class for the sample looked at:
  *     weight[k] = mean over (y, x) of d score[class] / d feature[y, x, k]
  *     map[y, x] = max(0, sum over k of weight[k] * feature[y, x, k])
- * (equations 1 and 2 of the paper; the score is the one before the softmax). out_map: the picture's
+ * (equations 1 and 2 of the paper; the score is the one before the softmax). out_map: the sample's
  * height x width numbers, the map enlarged by nn_map_resize; not scaled. */
 void nn_explainer_grad_cam(struct nn_explainer *explainer, size_t class_index, nn_real *out_map);
 /* The same before it was enlarged, with its size; and the weights, one for each channel. Of the

@@ -19,8 +19,8 @@ static enum nn_status choose_features(struct nn_explainer *explainer, struct nn_
     const char *last = nn_description_features(setup->description, &setup->bind);
     if (!last || nn_description_task(setup->description) != NN_TASK_CLASSIFICATION) {
         return nn_fail(err, NN_ERR_NOT_SUPPORTED,
-                       "Grad-CAM needs a network that classifies images and has a layer with "
-                       "height and width");
+                       "Grad-CAM needs a network that classifies images or windows and has a layer "
+                       "with height and width");
     }
     explainer->feature_layer = setup->feature_layer ? setup->feature_layer : last;
     return NN_OK;
@@ -149,9 +149,13 @@ const char *nn_explainer_feature_layer(const struct nn_explainer *explainer)
     return explainer->feature_layer;
 }
 
-void nn_explainer_look(struct nn_explainer *explainer, const uint8_t *pixels)
+void nn_explainer_look(struct nn_explainer *explainer, const void *sample)
 {
-    nn_network_load_u8(explainer->network, pixels, 1);
+    if (explainer->setup.value_bytes == sizeof(float)) {
+        nn_network_load_f32(explainer->network, sample, 1);
+    } else {
+        nn_network_load_u8(explainer->network, sample, 1);
+    }
     nn_network_forward(explainer->network, 1,
                        explainer->setup.grad_cam ? NN_PHASE_EXPLANATION : NN_PHASE_INFERENCE, NULL);
 }

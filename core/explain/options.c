@@ -2,15 +2,17 @@
  *
  * The options of explanations: their table, what they mean, which samples they choose.
  */
-#include "core/explain/options.h"
-
 #include <string.h>
+
+#include "core/explain/options_internal.h"
 
 enum { SAMPLES_DEFAULT = 8 };
 
-static const struct jx_choice METHODS[] = {
-    {"grad_cam", NN_EXPLAIN_GRAD_CAM, "the places of a picture that speak for a class"},
+const struct jx_choice nn_explain_methods[] = {
+    {"grad_cam", NN_EXPLAIN_GRAD_CAM, "the places of a sample that speak for a class"},
     {"activations", NN_EXPLAIN_ACTIVATIONS, "the outputs of the layers that are named"},
+    {"occlusion", NN_EXPLAIN_OCCLUSION, "how far the score falls where a mask hides a place"},
+    {"lime", NN_EXPLAIN_LIME, "what each segment is worth in a linear model of the network"},
     JX_END,
 };
 
@@ -20,7 +22,8 @@ static const struct jx_choice PARTS[] = {
     JX_END,
 };
 
-static const struct jx_field METHOD_ITEM = {.name = "method", .type = JX_ENUM, .choices = METHODS};
+static const struct jx_field METHOD_ITEM = {
+    .name = "method", .type = JX_ENUM, .choices = nn_explain_methods};
 static const struct jx_field LAYER_ITEM = {.name = "layer", .type = JX_STRING, .min = 1, .max = 64};
 
 #define OFFSET(member) offsetof(struct nn_explain_options, member)
@@ -28,22 +31,22 @@ const struct jx_field nn_explain_fields[] = {
     {.name = "samples",
      .type = JX_ANY,
      .offset = OFFSET(samples),
-     .doc = "how many pictures of the part, 1 to 256, or a list of items of the data set; "
+     .doc = "how many samples of the part, 1 to 256, or a list of items of the data set; "
             "default: 8"},
     {.name = "part",
      .type = JX_ENUM,
      .offset = OFFSET(part),
      .given = JX_GIVEN(struct nn_explain_options, part_given),
      .choices = PARTS,
-     .doc = "part that the pictures are taken from, unless they are named; default: test, or "
+     .doc = "part that the samples are taken from, unless they are named; default: test, or "
             "validation where nothing is tested"},
     {.name = "methods",
      .type = JX_ARRAY,
      .offset = OFFSET(methods),
      .items = &METHOD_ITEM,
      .min_items = 1,
-     .max_items = 2,
-     .doc = "default: grad_cam, and activations where layers are named"},
+     .max_items = NN_EXPLAIN_METHODS,
+     .doc = "default: grad_cam, and those whose layers or options are given"},
     {.name = "layers",
      .type = JX_ARRAY,
      .offset = OFFSET(layers),
@@ -57,12 +60,13 @@ const struct jx_field nn_explain_fields[] = {
      .min = 1,
      .max = 64,
      .doc = "layer whose maps grad_cam weighs; default: the last with height and width"},
+    NN_HIDING_ROWS(struct nn_explain_options, hiding),
     JX_END,
 };
 
 const char *nn_explain_method_name(enum nn_explain_method method)
 {
-    return jx_choice_name(METHODS, (int)method);
+    return jx_choice_name(nn_explain_methods, (int)method);
 }
 
 /* ---- what they mean ---- */
@@ -72,7 +76,7 @@ static enum nn_status read_count(const json_t *samples, struct nn_explain_plan *
 {
     json_int_t n = json_integer_value(samples);
     if (n < 1 || n > NN_EXPLAIN_SAMPLES_MAX) {
-        return nn_fail_at(err, NN_ERR_INVALID, "/samples", "1 to %d pictures are explained",
+        return nn_fail_at(err, NN_ERR_INVALID, "/samples", "1 to %d samples are explained",
                           NN_EXPLAIN_SAMPLES_MAX);
     }
     plan->samples = (size_t)n;
@@ -84,7 +88,7 @@ static enum nn_status read_items(const json_t *list, struct nn_explain_plan *pla
 {
     size_t n = json_array_size(list);
     if (n < 1 || n > NN_EXPLAIN_SAMPLES_MAX) {
-        return nn_fail_at(err, NN_ERR_INVALID, "/samples", "1 to %d pictures are explained",
+        return nn_fail_at(err, NN_ERR_INVALID, "/samples", "1 to %d samples are explained",
                           NN_EXPLAIN_SAMPLES_MAX);
     }
     for (size_t i = 0; i < n; i++) {
@@ -126,7 +130,10 @@ static bool wants(const struct nn_explain_options *options, enum nn_explain_meth
     size_t i;
     json_t *item;
     if (!options->methods) {
-        return method == NN_EXPLAIN_GRAD_CAM || options->layers;
+        const bool by_default[NN_EXPLAIN_METHODS] = {true, options->layers != NULL,
+                                                     options->hiding.occlusion_given,
+                                                     options->hiding.lime_given};
+        return by_default[method];
     }
     json_array_foreach(options->methods, i, item)
     {
@@ -168,8 +175,7 @@ static enum nn_status read_layers(const struct nn_explain_options *options,
 }
 
 static enum nn_status read_features(const struct nn_explain_options *options,
-                                    const struct nn_description *description,
-                                    const struct nn_network_bind *bind,
+                                    const struct nn_explain_subject *subject,
                                     struct nn_explain_plan *plan, struct nn_error *err)
 {
     plan->grad_cam = wants(options, NN_EXPLAIN_GRAD_CAM);
@@ -178,12 +184,12 @@ static enum nn_status read_features(const struct nn_explain_options *options,
                                                    "a feature layer is for grad_cam alone")
                                       : NN_OK;
     }
-    if (!nn_description_features(description, bind)) {
+    if (!nn_description_features(subject->description, &subject->bind)) {
         return nn_fail_at(err, NN_ERR_NOT_SUPPORTED, "/methods",
                           "grad_cam needs a network with a layer that has height and width");
     }
     if (options->feature_layer &&
-        !nn_description_is_map(description, bind, options->feature_layer)) {
+        !nn_description_is_map(subject->description, &subject->bind, options->feature_layer)) {
         return nn_fail_at(err, NN_ERR_INVALID, "/feature_layer",
                           "the network has no layer called \"%.64s\" with height and width",
                           options->feature_layer);
@@ -193,23 +199,28 @@ static enum nn_status read_features(const struct nn_explain_options *options,
 }
 
 enum nn_status nn_explain_plan(const struct nn_explain_options *options,
-                               const struct nn_description *description,
-                               const struct nn_network_bind *bind, struct nn_explain_plan *out,
-                               struct nn_error *err)
+                               const struct nn_explain_subject *subject,
+                               struct nn_explain_plan *out, struct nn_error *err)
 {
+    const struct nn_description *description = subject->description;
     struct nn_explain_plan plan = {.part = options->part_given ? (enum nn_part)options->part
                                                                : NN_PART_TEST};
     if (nn_description_takes_sequences(description) ||
         nn_description_task(description) != NN_TASK_CLASSIFICATION) {
         return nn_fail_at(err, NN_ERR_NOT_SUPPORTED, "",
-                          "only networks that classify images are explained");
+                          "only networks that classify images or windows of signals are explained");
     }
     enum nn_status status = read_samples(options->samples, &plan, err);
     if (status == NN_OK) {
         status = read_layers(options, description, &plan, err);
     }
     if (status == NN_OK) {
-        status = read_features(options, description, bind, &plan, err);
+        status = read_features(options, subject, &plan, err);
+    }
+    if (status == NN_OK) {
+        plan.occludes = wants(options, NN_EXPLAIN_OCCLUSION);
+        plan.limes = wants(options, NN_EXPLAIN_LIME);
+        status = nn_explain_plan_hiding(&options->hiding, subject, &plan, err);
     }
     if (status == NN_OK) {
         *out = plan;

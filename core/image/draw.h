@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers as pictures: a map as colours, a map over the picture it belongs to, an activation as
- * tiles. Packed 8-bit pixels, for nn_image_encode_png. Values that are not finite count as the
- * lowest. Equal input gives equal bytes.
+ * Numbers as pictures: a map as colours, a map over the picture it belongs to, a window of a signal
+ * as a plot, an activation as tiles. Packed 8-bit pixels, for nn_image_encode_png. Values that are
+ * not finite count as the lowest. Equal input gives equal bytes.
  */
 #ifndef NN_IMAGE_DRAW_H
 #define NN_IMAGE_DRAW_H
@@ -22,6 +22,14 @@ void nn_draw_map(const float *map, size_t height, size_t width, uint8_t *out_rgb
  * both where the map is at its largest, and the picture in grey where it is 0. */
 void nn_draw_overlay(const float *map, const uint8_t *pixels, size_t channels, size_t height,
                      size_t width, uint8_t *out_rgb);
+
+/* The first channel of a window, n samples x channels of finite values, black on white from its
+ * lowest to its highest: in each column the range of its samples and of the step to them.
+ * NN_PLOT_HEIGHT x NN_PLOT_WIDTH grey pixels. */
+enum { NN_PLOT_HEIGHT = 128, NN_PLOT_WIDTH = 256 };
+void nn_draw_plot(const float *values, size_t n, size_t channels, uint8_t *out_grey);
+/* A map of n samples as one of the plot's size: each column is the largest of its samples. */
+void nn_draw_plot_map(const float *map, size_t n, float *out_map);
 
 /* An activation of height x width x channels numbers, channels last, as grey tiles, one for each
  * channel, in rows of ceil(sqrt(channels)), a black line of a pixel between them. Each tile goes

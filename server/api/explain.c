@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * An explanation asked for later: POST /v1/trials/{id}/explanations with an item of the trial's
- * data set or a picture. What can be known from the network is checked here; the picture is looked
+ * data set or a picture. What can be known from the network is checked here; the sample is looked
  * into by a worker's child. What comes of it is in explanation.c.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/explain/options.h"
 #include "core/network/network.h"
 #include "server/api/explained_internal.h"
 #include "server/api/handlers_internal.h"
@@ -26,12 +27,7 @@ struct asked {
     int64_t item; /* -1: a picture is posted */
     int method;
     const char *layer, *class;
-};
-
-static const struct jx_choice METHODS[] = {
-    {"grad_cam", API_EXPLAIN_GRAD_CAM, "the places of a picture that speak for a class"},
-    {"activations", API_EXPLAIN_ACTIVATIONS, "the output of a layer"},
-    JX_END,
+    struct nn_hiding_options hiding; /* decoded for its mistakes; the body goes on as it is */
 };
 
 const struct jx_field api_explanation_fields[] = {
@@ -45,7 +41,7 @@ const struct jx_field api_explanation_fields[] = {
     {.name = "method",
      .type = JX_ENUM,
      .offset = offsetof(struct asked, method),
-     .choices = METHODS,
+     .choices = nn_explain_methods,
      .fallback = "\"grad_cam\"",
      .doc = "what is made of it"},
     {.name = "layer",
@@ -62,6 +58,7 @@ const struct jx_field api_explanation_fields[] = {
      .max = NAME_MAX_BYTES,
      .doc = "what the map speaks for; default: the predicted class and, where that is another, "
             "the true one"},
+    NN_HIDING_ROWS(struct asked, hiding),
     JX_END,
 };
 
@@ -118,7 +115,7 @@ static enum sv_status decode(const struct http_request *req, const struct query 
 {
     if (strcmp(req->body_type, "application/json") != 0) {
         *out = (struct asked){.item = -1,
-                              .method = query->method < 0 ? API_EXPLAIN_GRAD_CAM : query->method,
+                              .method = query->method < 0 ? NN_EXPLAIN_GRAD_CAM : query->method,
                               .layer = query->layer,
                               .class = query->class};
         return SV_OK;
@@ -148,6 +145,7 @@ struct asking {
     struct api_ctx *ctx;
     const struct http_request *req;
     struct asked asked;
+    json_t *body; /* NULL: a picture is posted */
     struct api_trial_read read;
     struct store_trial trial;
     json_t *network, *detail; /* the description, and what the artefact says of it */
@@ -157,6 +155,7 @@ struct asking {
 
 static void asking_deinit(struct asking *a)
 {
+    json_decref(a->body);
     json_decref(a->network);
     json_decref(a->detail);
     json_decref(a->options);
@@ -193,6 +192,11 @@ static size_t side_of(const struct asking *a, const char *name)
     return (size_t)json_integer_value(json_object_get(a->detail, name));
 }
 
+static bool is_of_signals(const struct asking *a)
+{
+    return json_is_true(json_object_get(a->detail, "signal"));
+}
+
 static enum sv_status check_class(const struct asking *a, struct sv_error *err)
 {
     size_t i;
@@ -200,8 +204,9 @@ static enum sv_status check_class(const struct asking *a, struct sv_error *err)
     if (!a->asked.class) {
         return SV_OK;
     }
-    if (a->asked.method != API_EXPLAIN_GRAD_CAM) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/class", "a class is for grad_cam alone");
+    if (a->asked.method == NN_EXPLAIN_ACTIVATIONS) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/class",
+                          "a class is for maps, and an activation speaks for none");
     }
     json_array_foreach(json_object_get(a->detail, "classes"), i, name)
     {
@@ -214,16 +219,17 @@ static enum sv_status check_class(const struct asking *a, struct sv_error *err)
 
 static enum sv_status plan(struct asking *a, struct sv_error *err)
 {
-    if (json_is_true(json_object_get(a->detail, "signal"))) {
-        return sv_fail(err, SV_ERR_NOT_SUPPORTED, "explanations of signals are not built yet");
-    }
     const struct nn_network_bind bind = {
         .height = side_of(a, "height"),
         .width = side_of(a, "width"),
         .channels = side_of(a, "channels"),
         .classes = json_array_size(json_object_get(a->detail, "classes"))};
-    enum sv_status st = jobs_explain_later(a->network, &bind, api_explain_methods[a->asked.method],
-                                           a->asked.layer, &a->options, err);
+    const struct jobs_question question = {.bind = &bind,
+                                           .signals = is_of_signals(a),
+                                           .method = api_explain_methods[a->asked.method],
+                                           .layer = a->asked.layer,
+                                           .body = a->body};
+    enum sv_status st = jobs_explain_later(a->network, &question, &a->options, err);
     if (st == SV_OK) {
         st = check_class(a, err);
     }
@@ -245,12 +251,25 @@ static enum sv_status write_blob(struct asking *a, const void *bytes, size_t siz
     return st;
 }
 
-/* An item goes the way of a posted picture: as PNG, at its own size, it comes out as it went in. */
+/* The bytes that go on; to be freed. An item goes the way of a posted picture: as PNG, at its own
+ * size, it comes out as it went in. A window goes as the floats that it is. */
+static enum sv_status read_item(const struct asking *a, const struct api_prepared *p, uint64_t n,
+                                char **out, size_t *out_size, struct sv_error *err)
+{
+    if (!is_of_signals(a)) {
+        return api_prepared_png(p, n, out, out_size, err);
+    }
+    *out_size = p->layout.item_bytes;
+    *out = malloc(*out_size);
+    return *out ? api_prepared_range(p, p->layout.pixels + n * *out_size, *out, *out_size, err)
+                : api_no_memory(err);
+}
+
 static enum sv_status keep_item(struct asking *a, struct sv_error *err)
 {
     struct api_prepared p = {0};
     uint64_t n = (uint64_t)a->asked.item;
-    char *png = NULL;
+    char *bytes = NULL;
     size_t size = 0;
     enum sv_status st = api_prepared_open(a->ctx, &a->read.scope, a->trial.dataset_id, &p, err);
     if (st == SV_OK && n >= p.layout.count) {
@@ -261,17 +280,17 @@ static enum sv_status keep_item(struct asking *a, struct sv_error *err)
         st = api_prepared_facts(&p, n, &a->facts, err);
     }
     if (st == SV_OK) {
-        st = api_prepared_png(&p, n, &png, &size, err);
+        st = read_item(a, &p, n, &bytes, &size, err);
     }
     if (st == SV_OK) {
-        st = write_blob(a, png, size, err);
+        st = write_blob(a, bytes, size, err);
     }
-    free(png);
+    free(bytes);
     store_memory_clear(&p.memory);
     return st;
 }
 
-static enum sv_status keep_picture(struct asking *a, struct sv_error *err)
+static enum sv_status keep_sample(struct asking *a, struct sv_error *err)
 {
     return a->asked.item >= 0 ? keep_item(a, err)
                               : store_blob_write_fd(a->ctx->store, a->read.scope.project_id,
@@ -284,9 +303,10 @@ static enum sv_status put(struct asking *a, const struct store_created **out_mad
     json_auto_t *explain = json_pack("{s:O, s:s?, s:O?}", "options", a->options, "class",
                                      a->asked.class, "picture", a->facts);
     char *text = explain ? jx_dump(explain, NULL) : NULL;
+    const char *item_type = is_of_signals(a) ? "application/octet-stream" : "image/png";
     const struct store_posted_new posted = {.trial_id = a->read.id,
-                                            .media_type = a->asked.item >= 0 ? "image/png"
-                                                                             : a->req->body_type,
+                                            .media_type =
+                                                a->asked.item >= 0 ? item_type : a->req->body_type,
                                             .blob_id = a->input.id,
                                             .explain = text};
     enum sv_status st = text ? api_question_ask(a->ctx, a->req, &a->input, &posted, out_made, err)
@@ -300,8 +320,7 @@ static enum sv_status ask(struct api_ctx *ctx, const struct http_request *req,
                           struct sv_error *err)
 {
     struct asking asking = {.ctx = ctx, .req = req};
-    json_t *body = NULL;
-    enum sv_status st = decode(req, query, &asking.asked, &body, err);
+    enum sv_status st = decode(req, query, &asking.asked, &asking.body, err);
     if (st == SV_OK) {
         st = find_network(&asking, err);
     }
@@ -309,21 +328,20 @@ static enum sv_status ask(struct api_ctx *ctx, const struct http_request *req,
         st = plan(&asking, err);
     }
     if (st == SV_OK) {
-        st = keep_picture(&asking, err);
+        st = keep_sample(&asking, err);
     }
     if (st == SV_OK) {
         st = put(&asking, out_made, err);
     }
     asking_deinit(&asking);
-    json_decref(body);
     return st;
 }
 
 /* -------------------------------------------------------------------------------------- handler */
 
-/* POST /v1/trials/{id}/explanations, {item, method, layer, class} or a picture with them as
- * parameters: 200 with what was made, 202 with a Location when it takes longer than `wait` seconds.
- * 400; 404; 409 without a network; 413; 415; 422. */
+/* POST /v1/trials/{id}/explanations, {item, method, layer, class, ...} or a picture with the first
+ * of them as parameters: 200 with what was made, 202 with a Location when it takes longer than
+ * `wait` seconds. 400; 404; 409 without a network; 413; 415; 422. */
 enum sv_status api_trials_explain(void *state, const struct http_request *req,
                                   struct http_response *out_resp, struct sv_error *err)
 {

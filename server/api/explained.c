@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/explain/options.h"
 #include "core/image/draw.h"
 #include "core/image/image.h"
 #include "server/store/blobs.h"
 
-const char *const api_explain_methods[] = {"grad_cam", "activations", NULL};
+const char *const api_explain_methods[] = {"grad_cam", "activations", "occlusion", "lime", NULL};
 
 size_t api_explained_count(const struct api_explained *e)
 {
@@ -157,19 +158,42 @@ static enum sv_status draw_map(const float *values, const size_t shape[3], const
     return SV_OK;
 }
 
+/* Along a window of a signal, as a band over its plot; window NULL: the band alone. */
+static enum sv_status draw_band(const float *values, const size_t shape[3], const float *window,
+                                size_t channels, struct drawing *out, struct sv_error *err)
+{
+    static const size_t plot_shape[3] = {NN_PLOT_HEIGHT, NN_PLOT_WIDTH, 1};
+    size_t n = shape[0] * shape[1];
+    float *map = malloc((size_t)NN_PLOT_HEIGHT * NN_PLOT_WIDTH * sizeof *map);
+    uint8_t *plot = malloc((size_t)NN_PLOT_HEIGHT * NN_PLOT_WIDTH);
+    enum sv_status st = map && plot ? SV_OK : api_no_memory(err);
+    if (st == SV_OK) {
+        nn_draw_plot_map(values, n, map);
+        if (window) {
+            nn_draw_plot(window, n, channels, plot);
+        }
+        st = draw_map(map, plot_shape, window ? plot : NULL, 1, out, err);
+    }
+    free(plot);
+    free(map);
+    return st;
+}
+
 static enum sv_status draw_over_picture(const struct api_explained *e, size_t n,
                                         const float *values, const size_t shape[3],
                                         struct drawing *out, struct sv_error *err)
 {
     const json_t *row = api_explained_picture(e, n);
+    bool signal = json_is_true(json_object_get(row, "signal"));
     size_t sides[3], count;
     void *picture = NULL;
     if (!read_shape(row, sides, &count) || sides[0] != shape[0] || sides[1] != shape[1]) {
         return sv_fail(err, SV_ERR_INTERNAL, "stored explanations do not fit their picture");
     }
-    enum sv_status st = read_bytes(e, row, count, &picture, err);
+    enum sv_status st = read_bytes(e, row, count * (signal ? sizeof(float) : 1), &picture, err);
     if (st == SV_OK) {
-        st = draw_map(values, shape, picture, sides[2], out, err);
+        st = signal ? draw_band(values, shape, picture, sides[2], out, err)
+                    : draw_map(values, shape, picture, sides[2], out, err);
     }
     free(picture);
     return st;
@@ -179,11 +203,15 @@ static enum sv_status draw(const struct api_explained *e, size_t n, bool overlay
                            const float *values, const size_t shape[3], struct drawing *out,
                            struct sv_error *err)
 {
-    if (!api_explained_is(e, n, API_EXPLAIN_GRAD_CAM)) {
+    if (api_explained_is(e, n, NN_EXPLAIN_ACTIVATIONS)) {
         return draw_tiles(values, shape, out, err);
     }
-    return overlay ? draw_over_picture(e, n, values, shape, out, err)
-                   : draw_map(values, shape, NULL, 0, out, err);
+    if (overlay) {
+        return draw_over_picture(e, n, values, shape, out, err);
+    }
+    return json_is_true(json_object_get(api_explained_picture(e, n), "signal"))
+               ? draw_band(values, shape, NULL, 0, out, err)
+               : draw_map(values, shape, NULL, 0, out, err);
 }
 
 static enum sv_status encode_png(const struct api_explained *e, size_t n, bool overlay,

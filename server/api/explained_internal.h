@@ -9,8 +9,7 @@
 
 #include "server/api/answer_internal.h"
 
-extern const char *const api_explain_methods[]; /* ended by NULL */
-enum api_explain_method { API_EXPLAIN_GRAD_CAM, API_EXPLAIN_ACTIVATIONS };
+extern const char *const api_explain_methods[]; /* by enum nn_explain_method; ended by NULL */
 
 struct api_explained {
     struct api_ctx *ctx;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a trial kept to explain itself: Grad-CAM maps and activations, as numbers or drawn as PNG.
+ * What a trial kept to explain itself: maps and activations, as numbers or drawn as PNG.
  */
 #include <string.h>
 
+#include "core/explain/options.h"
 #include "server/api/explained_internal.h"
 #include "server/api/handlers_internal.h"
 #include "server/api/trial_read_internal.h"
@@ -139,7 +140,7 @@ static enum sv_status find_activation(const struct api_explained *e,
     for (size_t i = 0; i < api_explained_count(e); i++) {
         const char *layer = json_string_value(json_object_get(api_explained_array(e, i), "layer"));
         const json_t *item = json_object_get(api_explained_picture(e, i), "item");
-        if (api_explained_is(e, i, API_EXPLAIN_ACTIVATIONS) && layer &&
+        if (api_explained_is(e, i, NN_EXPLAIN_ACTIVATIONS) && layer &&
             strcmp(layer, query->layer) == 0 && json_integer_value(item) == query->sample) {
             *out_n = i;
             return SV_OK;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/image/draw.h"
 #include "core/image/image.h"
 #include "server/store/blobs.h"
 
@@ -72,37 +73,6 @@ enum sv_status api_prepared_open(struct api_ctx *ctx, const struct store_scope *
     return status == NN_OK ? SV_OK : sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);
 }
 
-/* A window drawn as black on white: in each column the range of its samples, of the first channel,
- * and of the step to them. pixels: PLOT_HEIGHT x PLOT_WIDTH. */
-enum { PLOT_HEIGHT = 128, PLOT_WIDTH = 256 };
-
-static size_t plot_row(float value, float low, float high)
-{
-    double at = high > low ? ((double)high - (double)value) / ((double)high - (double)low) : 0.5;
-    return (size_t)(at * (PLOT_HEIGHT - 1) + 0.5);
-}
-
-static void plot_window(const float *values, size_t n, size_t channels, uint8_t *pixels)
-{
-    float low = values[0], high = values[0];
-    for (size_t t = 0; t < n; t++) {
-        low = values[t * channels] < low ? values[t * channels] : low;
-        high = values[t * channels] > high ? values[t * channels] : high;
-    }
-    memset(pixels, 255, (size_t)PLOT_HEIGHT * PLOT_WIDTH);
-    for (size_t t = 0; t < n; t++) {
-        size_t here = plot_row(values[t * channels], low, high);
-        size_t before = plot_row(values[(t > 0 ? t - 1 : 0) * channels], low, high);
-        size_t top = here < before ? here : before;
-        size_t bottom = here < before ? before : here;
-        size_t column = t * PLOT_WIDTH / n;
-        size_t columns = (t + 1) * PLOT_WIDTH / n - column;
-        for (size_t y = top; y <= bottom; y++) {
-            memset(pixels + y * PLOT_WIDTH + column, 0, columns > 0 ? columns : 1);
-        }
-    }
-}
-
 /* The item as a picture, in place of its values: those of pixels are one. */
 static enum sv_status as_picture(const struct nn_prepared_layout *l, uint8_t **inout_pixels,
                                  size_t out_shape[3], struct sv_error *err)
@@ -111,15 +81,15 @@ static enum sv_status as_picture(const struct nn_prepared_layout *l, uint8_t **i
         memcpy(out_shape, (size_t[3]){l->height, l->width, l->channels}, 3 * sizeof *out_shape);
         return SV_OK;
     }
-    uint8_t *plot = malloc((size_t)PLOT_HEIGHT * PLOT_WIDTH);
+    uint8_t *plot = malloc((size_t)NN_PLOT_HEIGHT * NN_PLOT_WIDTH);
     if (!plot) {
         return api_no_memory(err);
     }
-    plot_window((const float *)(const void *)*inout_pixels, l->height * l->width, l->channels,
-                plot);
+    nn_draw_plot((const float *)(const void *)*inout_pixels, l->height * l->width, l->channels,
+                 plot);
     free(*inout_pixels);
     *inout_pixels = plot;
-    memcpy(out_shape, (size_t[3]){PLOT_HEIGHT, PLOT_WIDTH, 1}, 3 * sizeof *out_shape);
+    memcpy(out_shape, (size_t[3]){NN_PLOT_HEIGHT, NN_PLOT_WIDTH, 1}, 3 * sizeof *out_shape);
     return SV_OK;
 }
 

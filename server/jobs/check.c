@@ -22,8 +22,6 @@ static const struct {
     {"reuse", NULL},
     {"reused_from", NULL},
     {"parallel", NULL},
-    {"explain.methods", "occlusion"},
-    {"explain.methods", "lime"},
     {"search.strategy", "random"},
     {"search.strategy", "bayesian"},
     {"search.strategy", "successive_halving"},
@@ -315,7 +313,7 @@ static enum sv_status check_training(const struct nn_training_options *options,
     return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "%s", nn.text);
 }
 
-/* Rescaling is of grey levels from 0 to 255, explanations are of pictures. */
+/* Rescaling is of grey levels from 0 to 255. */
 static enum sv_status check_signals(const struct jobs_trial_spec *spec, struct sv_error *err)
 {
     int normalisation = spec->data.normalisation;
@@ -323,10 +321,6 @@ static enum sv_status check_signals(const struct jobs_trial_spec *spec, struct s
         normalisation == NN_NORMALISATION_RESCALE_SYMMETRIC) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/data/normalisation",
                           "rescaling is for images, and these are signals: none or zscore");
-    }
-    if (spec->explain_given) {
-        return sv_fail_at(err, SV_ERR_NOT_SUPPORTED, "/explain",
-                          "explanations of signals are not built yet");
     }
     return SV_OK;
 }

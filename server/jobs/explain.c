@@ -80,7 +80,8 @@ enum sv_status jobs_explain_complete(struct jobs_trial_spec *spec,
         return SV_OK; /* what is wrong with the network is said where it is analysed */
     }
     complete_part(spec, dataset);
-    enum nn_status status = nn_explain_plan(&spec->explain, description, &bind, &plan, &nn);
+    const struct nn_explain_subject subject = {description, bind, dataset->signals};
+    enum nn_status status = nn_explain_plan(&spec->explain, &subject, &plan, &nn);
     nn_description_destroy(description);
     if (status == NN_OK) {
         return check_samples(spec, dataset, &plan, err);
@@ -90,13 +91,21 @@ enum sv_status jobs_explain_complete(struct jobs_trial_spec *spec,
 
 /* ---- of a trained network ---- */
 
-static json_t *options_for_one(const char *method, const char *layer)
+static json_t *options_for_one(const struct jobs_question *question)
 {
-    json_t *options = json_pack("{s:[i], s:[s]}", "samples", 0, "methods", method);
-    if (layer && strcmp(method, nn_explain_method_name(NN_EXPLAIN_ACTIVATIONS)) == 0) {
-        (void)json_object_set_new(options, "layers", json_pack("[s]", layer));
-    } else if (layer) {
-        (void)json_object_set_new(options, "feature_layer", json_string(layer));
+    static const char *const SHARED[] = {"mask_value", "occlusion", "lime"};
+    const char *activations = nn_explain_method_name(NN_EXPLAIN_ACTIVATIONS);
+    json_t *options = json_pack("{s:[i], s:[s]}", "samples", 0, "methods", question->method);
+    if (question->layer && strcmp(question->method, activations) == 0) {
+        (void)json_object_set_new(options, "layers", json_pack("[s]", question->layer));
+    } else if (question->layer) {
+        (void)json_object_set_new(options, "feature_layer", json_string(question->layer));
+    }
+    for (size_t i = 0; i < sizeof SHARED / sizeof SHARED[0]; i++) {
+        json_t *given = json_object_get(question->body, SHARED[i]);
+        if (given) {
+            (void)json_object_set(options, SHARED[i], given);
+        }
     }
     return options;
 }
@@ -105,29 +114,30 @@ static json_t *options_for_one(const char *method, const char *layer)
 static enum sv_status fail_at_question(const struct nn_error *nn, enum nn_status status,
                                        struct sv_error *err)
 {
-    const char *pointer = strstr(nn->pointer, "layer")    ? "/layer"
-                          : strstr(nn->pointer, "method") ? "/method"
-                                                          : "";
+    const char *pointer = strstr(nn->pointer, "layer")     ? "/layer"
+                          : strstr(nn->pointer, "/method") ? "/method"
+                          : strstr(nn->pointer, "/sample") ? ""
+                                                           : nn->pointer;
     return sv_fail_at(err,
                       status == NN_ERR_NOT_SUPPORTED ? SV_ERR_NOT_SUPPORTED : SV_ERR_INVALID_FIELD,
                       pointer, "%s", nn->text);
 }
 
-enum sv_status jobs_explain_later(const json_t *network, const struct nn_network_bind *bind,
-                                  const char *method, const char *layer, json_t **out_options,
-                                  struct sv_error *err)
+enum sv_status jobs_explain_later(const json_t *network, const struct jobs_question *question,
+                                  json_t **out_options, struct sv_error *err)
 {
     struct nn_description *description = NULL;
     struct nn_explain_options options;
     struct nn_explain_plan plan;
     struct nn_error nn = {0};
-    json_t *json = options_for_one(method, layer);
+    json_t *json = options_for_one(question);
     enum nn_status status = jx_decode(nn_explain_fields, json, "", &options, &nn);
     if (status == NN_OK) {
         status = nn_description_parse(network, &description, &nn);
     }
     if (status == NN_OK) {
-        status = nn_explain_plan(&options, description, bind, &plan, &nn);
+        const struct nn_explain_subject subject = {description, *question->bind, question->signals};
+        status = nn_explain_plan(&options, &subject, &plan, &nn);
     }
     nn_description_destroy(description);
     if (status != NN_OK) {

@@ -135,12 +135,20 @@ void jobs_plan_destroy(struct jobs_plan *plan);
  * memory. */
 json_t *jobs_plan_encode(const struct jobs_plan *plan);
 
-/* Whether a trained network, as it stands in a resolved spec, can be asked for an explanation of
- * one picture: method is "grad_cam" or "activations", layer may be NULL. *out_options is the
- * `explain` object for it, new. SV_ERR_INVALID_FIELD, SV_ERR_NOT_SUPPORTED at /method or /layer. */
+/* Why does a network say what it says of one sample? */
+struct jobs_question {
+    const struct nn_network_bind *bind;
+    bool signals;       /* windows, not pictures */
+    const char *method; /* of enum nn_explain_method */
+    const char *layer;  /* NULL: the usual one */
+    const json_t *body; /* {mask_value, occlusion, lime} as in `explain` of a job, beside other
+                           fields; NULL: none of them */
+};
+/* Whether a trained network, as it stands in a resolved spec, can be asked this. *out_options is
+ * the `explain` object for it, new. SV_ERR_INVALID_FIELD, SV_ERR_NOT_SUPPORTED at /method, /layer
+ * or a field of the body. */
 SV_MUST_CHECK enum sv_status jobs_explain_later(const json_t *network,
-                                                const struct nn_network_bind *bind,
-                                                const char *method, const char *layer,
+                                                const struct jobs_question *question,
                                                 json_t **out_options, struct sv_error *err);
 
 /* JSON schemas of a job and of its PATCH as the field tables describe them, for the drift test of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Explanations of a finished trial: Grad-CAM of the class that was predicted, and of the true one
- * where that is another, and activations, of the pictures that the job asked for. They leave as one
+ * Explanations of a finished trial: maps of the class that was predicted, and of the true one where
+ * that is another, and activations, of the samples that the job asked for. They leave as one
  * artefact of kind "explanations" (explained_internal.h says its form).
  */
 #include <stdio.h>
@@ -16,6 +16,7 @@ struct making {
     const struct trial_ground *ground;
     struct nn_training_setup setup;
     struct nn_explain_plan plan;
+    double mean[NN_SIGNAL_CHANNELS_MAX];
     const char **classes;
     struct nn_network *network;
     struct trial_explained *explained;
@@ -52,12 +53,25 @@ static enum nn_status load_network(struct making *m, const char *path, struct nn
                               err);
 }
 
+/* A sign of life. */
+static bool go_on(void *ctx)
+{
+    struct trial_link *link = ctx;
+    trial_listen(link);
+    trial_say_phase(link, "explaining");
+    return !link->cancel;
+}
+
 static enum nn_status prepare(struct making *m, const char *path, struct nn_error *err)
 {
-    enum nn_status status = nn_explain_plan(&m->start->spec.explain, m->setup.description,
-                                            &m->setup.bind, &m->plan, err);
+    const struct nn_split_side *train = &m->setup.parts[NN_PART_TRAIN];
+    size_t value_bytes = nn_prepared_info(m->ground->prepared)->value_bytes;
+    const struct nn_explain_subject subject = {m->setup.description, m->setup.bind,
+                                               value_bytes == sizeof(float)};
+    enum nn_status status = nn_explain_plan(&m->start->spec.explain, &subject, &m->plan, err);
     status = status == NN_OK ? load_network(m, path, err) : status;
     m->classes = class_names(m->ground->prepared);
+    nn_prepared_mean(m->ground->prepared, train->items, train->count, m->mean);
     if (status != NN_OK || !m->classes) {
         return status != NN_OK ? status : nn_fail(err, NN_ERR_MEMORY, "no memory");
     }
@@ -65,12 +79,16 @@ static enum nn_status prepare(struct making *m, const char *path, struct nn_erro
         .explainer = {.description = m->setup.description,
                       .bind = m->setup.bind,
                       .network = m->network,
+                      .value_bytes = value_bytes,
                       .plain_operators = m->setup.plain_operators,
                       .kernels = m->setup.kernels,
                       .memory = m->setup.memory,
                       .pool = m->setup.pool},
         .plan = &m->plan,
+        .mean = m->mean,
         .classes = m->classes,
+        .go_on = go_on,
+        .ctx = m->link,
     };
     return trial_explained_create(&setup, &m->explained, err);
 }
@@ -83,10 +101,10 @@ static void explain_picture(struct making *m, size_t item)
                               jx_text(nn_prepared_item_name(prepared, item), SIZE_MAX), "part",
                               nn_part_name(nn_prepared_part(prepared, item)), "true",
                               jx_text(m->classes[truth], SIZE_MAX));
-    const struct trial_explained_picture picture = {.pixels = nn_prepared_pixels(prepared, item),
+    const struct trial_explained_picture picture = {.values = nn_prepared_pixels(prepared, item),
                                                     .facts = facts,
                                                     .truth = truth,
-                                                    .class_index = TRIAL_CLASS_NONE};
+                                                    .class_index = NN_NO_CLASS};
     trial_explained_add_take(m->explained, &picture);
 }
 
@@ -95,9 +113,7 @@ static void explain_all(struct making *m)
     size_t items[NN_EXPLAIN_SAMPLES_MAX];
     const struct nn_split_side *part = &m->setup.parts[m->plan.part];
     size_t n = nn_explain_choose(&m->plan, m->ground->prepared, part->items, part->count, items);
-    for (size_t i = 0; i < n && !m->link->cancel; i++) {
-        trial_listen(m->link);
-        trial_say_phase(m->link, "explaining");
+    for (size_t i = 0; i < n && go_on(m->link); i++) {
         explain_picture(m, items[i]);
     }
 }

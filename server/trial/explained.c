@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Maps and activations of pictures, one after the other, and their file.
+ * Maps and activations of samples, one after the other, and their file.
  */
 #include "server/trial/explained_internal.h"
 
@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "core/explain/hiding.h"
 #include "core/files/safetensors.h"
 
 enum {
-    PER_PICTURE = 2 + NN_EXPLAIN_LAYERS_MAX, /* arrays */
+    CLASSES = NN_HIDER_CLASSES_MAX,                    /* that have a map of each method */
+    PER_PICTURE = 3 * CLASSES + NN_EXPLAIN_LAYERS_MAX, /* arrays */
     ARRAYS_MAX = NN_EXPLAIN_SAMPLES_MAX * PER_PICTURE,
     NUMBERS_MAX = 1 << 20, /* of one array */
 };
@@ -21,13 +23,54 @@ enum {
 struct trial_explained {
     struct trial_explained_setup setup;
     struct nn_explainer *explainer;
-    nn_real *numbers; /* NUMBERS_MAX */
+    struct nn_hider *hider; /* NULL: nothing is hidden */
+    nn_real *numbers;       /* NUMBERS_MAX */
+    nn_real *maps;          /* CLASSES x height x width; NULL: nothing is hidden */
     struct nn_file_tensor tensors[ARRAYS_MAX + NN_EXPLAIN_SAMPLES_MAX];
     char names[ARRAYS_MAX + NN_EXPLAIN_SAMPLES_MAX][32];
-    const uint8_t *pixels[NN_EXPLAIN_SAMPLES_MAX];
+    const void *values[NN_EXPLAIN_SAMPLES_MAX];
     size_t n, bytes, left_out;
     json_t *arrays, *pictures;
 };
+
+static bool hides(const struct nn_explain_plan *plan)
+{
+    return plan->occludes || plan->limes;
+}
+
+static bool is_of_signals(const struct trial_explained *e)
+{
+    return e->setup.explainer.value_bytes == sizeof(float);
+}
+
+static enum nn_status create_hider(struct trial_explained *e, struct nn_error *err)
+{
+    const struct nn_explain_plan *plan = e->setup.plan;
+    const struct nn_explainer_setup *from = &e->setup.explainer;
+    if (!hides(plan)) {
+        return NN_OK;
+    }
+    if (!plan->fill_given && !e->setup.mean) {
+        return nn_fail_at(err, NN_ERR_INVALID, "/mask_value",
+                          "the trial kept no mean of what trained: say a mask value");
+    }
+    const struct nn_hider_setup setup = {.description = from->description,
+                                         .bind = from->bind,
+                                         .network = from->network,
+                                         .value_bytes = is_of_signals(e) ? sizeof(float) : 1,
+                                         .fill = plan->fill_given ? plan->fill : e->setup.mean,
+                                         .occlusion = plan->occludes ? &plan->occlusion : NULL,
+                                         .lime = plan->limes ? &plan->lime : NULL,
+                                         .plain_operators = from->plain_operators,
+                                         .kernels = from->kernels,
+                                         .memory = from->memory,
+                                         .pool = from->pool,
+                                         .go_on = e->setup.go_on,
+                                         .ctx = e->setup.ctx};
+    e->maps = calloc(CLASSES * from->bind.height * from->bind.width, sizeof *e->maps);
+    return e->maps ? nn_hider_create(&setup, &e->hider, err)
+                   : nn_fail(err, NN_ERR_MEMORY, "no memory");
+}
 
 enum nn_status trial_explained_create(const struct trial_explained_setup *setup,
                                       struct trial_explained **out, struct nn_error *err)
@@ -47,6 +90,7 @@ enum nn_status trial_explained_create(const struct trial_explained_setup *setup,
     enum nn_status status = e->numbers && e->arrays && e->pictures
                                 ? nn_explainer_create(&e->setup.explainer, &e->explainer, err)
                                 : nn_fail(err, NN_ERR_MEMORY, "no memory");
+    status = status == NN_OK ? create_hider(e, err) : status;
     if (status != NN_OK) {
         trial_explained_destroy(e);
         return status;
@@ -64,7 +108,9 @@ void trial_explained_destroy(struct trial_explained *e)
         }
         json_decref(e->arrays);
         json_decref(e->pictures);
+        free(e->maps);
         free(e->numbers);
+        nn_hider_destroy(e->hider);
         nn_explainer_destroy(e->explainer);
         free(e);
     }
@@ -87,9 +133,9 @@ size_t trial_explained_left_out(const struct trial_explained *e)
 
 /* ---- arrays ---- */
 
-/* Keeps count numbers of e->numbers; row says what they are and is transferred. */
-static void keep_take(struct trial_explained *e, const size_t *shape, size_t rank, size_t count,
-                      json_t *row)
+/* Keeps count numbers; row says what they are and is transferred. */
+static void keep_take(struct trial_explained *e, const nn_real *numbers, const size_t *shape,
+                      size_t rank, size_t count, json_t *row)
 {
     float *data = malloc(count * sizeof *data);
     json_t *sides = json_array();
@@ -105,7 +151,7 @@ static void keep_take(struct trial_explained *e, const size_t *shape, size_t ran
                                       .data = data,
                                       .bytes = count * sizeof *data};
     for (size_t i = 0; i < count; i++) {
-        data[i] = (float)e->numbers[i];
+        data[i] = (float)numbers[i];
     }
     for (size_t i = 0; i < rank; i++) {
         tensor->shape[i] = shape[i];
@@ -124,21 +170,52 @@ static bool has_room(struct trial_explained *e, size_t count)
     return room;
 }
 
-static void keep_map(struct trial_explained *e, size_t picture, size_t class_index)
+/* The picture that is being explained, and the classes that its maps speak for. */
+struct subject {
+    const void *values;
+    size_t number;
+    size_t classes[CLASSES], n_classes;
+};
+
+static void keep_map(struct trial_explained *e, const struct subject *s, size_t class_index,
+                     enum nn_explain_method method, const nn_real *map)
 {
     const struct nn_network_bind *bind = &e->setup.explainer.bind;
     const size_t shape[2] = {bind->height, bind->width};
-    if (!has_room(e, shape[0] * shape[1])) {
-        return;
-    }
-    nn_explainer_grad_cam(e->explainer, class_index, e->numbers);
     double score = (double)nn_explainer_scores(e->explainer)[class_index];
+    const char *layer =
+        method == NN_EXPLAIN_GRAD_CAM ? nn_explainer_feature_layer(e->explainer) : NULL;
     json_t *row =
-        json_pack("{s:I, s:s, s:s, s:o, s:o}", "picture", (json_int_t)picture, "method",
-                  nn_explain_method_name(NN_EXPLAIN_GRAD_CAM), "layer",
-                  nn_explainer_feature_layer(e->explainer), "class",
+        json_pack("{s:I, s:s, s:s?, s:o, s:o}", "picture", (json_int_t)s->number, "method",
+                  nn_explain_method_name(method), "layer", layer, "class",
                   jx_text(e->setup.classes[class_index], SIZE_MAX), "score", jx_number(score));
-    keep_take(e, shape, 2, shape[0] * shape[1], row);
+    keep_take(e, map, shape, 2, shape[0] * shape[1], row);
+}
+
+static void keep_grad_cam(struct trial_explained *e, const struct subject *s)
+{
+    const struct nn_network_bind *bind = &e->setup.explainer.bind;
+    for (size_t k = 0; k < s->n_classes; k++) {
+        if (has_room(e, bind->height * bind->width)) {
+            nn_explainer_grad_cam(e->explainer, s->classes[k], e->numbers);
+            keep_map(e, s, s->classes[k], NN_EXPLAIN_GRAD_CAM, e->numbers);
+        }
+    }
+}
+
+static void keep_hidden(struct trial_explained *e, const struct subject *s,
+                        enum nn_explain_method method)
+{
+    const struct nn_network_bind *bind = &e->setup.explainer.bind;
+    size_t pixels = bind->height * bind->width;
+    bool done = method == NN_EXPLAIN_OCCLUSION
+                    ? nn_hider_occlude(e->hider, s->values, s->classes, s->n_classes, e->maps)
+                    : nn_hider_lime(e->hider, s->values, s->classes, s->n_classes, e->maps);
+    for (size_t k = 0; done && k < s->n_classes; k++) {
+        if (has_room(e, pixels)) {
+            keep_map(e, s, s->classes[k], method, e->maps + k * pixels);
+        }
+    }
 }
 
 static void keep_activation(struct trial_explained *e, size_t picture, size_t layer)
@@ -153,47 +230,63 @@ static void keep_activation(struct trial_explained *e, size_t picture, size_t la
     json_t *row = json_pack("{s:I, s:s, s:s, s:n, s:n}", "picture", (json_int_t)picture, "method",
                             nn_explain_method_name(NN_EXPLAIN_ACTIVATIONS), "layer",
                             e->setup.plan->layers[layer], "class", "score");
-    keep_take(e, sides, 3, count, row);
+    keep_take(e, e->numbers, sides, 3, count, row);
 }
 
-static void keep_maps(struct trial_explained *e, size_t number,
-                      const struct trial_explained_picture *picture, size_t predicted)
+static struct subject subject_of(const struct trial_explained_picture *picture, size_t number,
+                                 size_t predicted)
 {
-    bool named = picture->class_index != TRIAL_CLASS_NONE;
+    bool named = picture->class_index != NN_NO_CLASS;
     size_t first = named ? picture->class_index : predicted;
-    if (first != TRIAL_CLASS_NONE) {
-        keep_map(e, number, first);
+    struct subject s = {.values = picture->values, .number = number};
+    if (first != NN_NO_CLASS) {
+        s.classes[s.n_classes++] = first;
     }
-    if (!named && picture->truth != TRIAL_CLASS_NONE && picture->truth != predicted) {
-        keep_map(e, number, picture->truth);
+    if (!named && picture->truth != NN_NO_CLASS && picture->truth != predicted) {
+        s.classes[s.n_classes++] = picture->truth;
     }
+    return s;
+}
+
+static json_t *encode_picture(struct trial_explained *e, size_t predicted)
+{
+    const struct nn_network_bind *bind = &e->setup.explainer.bind;
+    bool told = predicted != NN_NO_CLASS;
+    const nn_real *probabilities = nn_explainer_probabilities(e->explainer);
+    return json_pack("{s:o, s:o, s:[I, I, I], s:o*}", "predicted",
+                     told ? jx_text(e->setup.classes[predicted], SIZE_MAX) : json_null(),
+                     "probability",
+                     jx_number(told ? (double)probabilities[predicted] : (double)NAN), "shape",
+                     (json_int_t)bind->height, (json_int_t)bind->width, (json_int_t)bind->channels,
+                     "signal", is_of_signals(e) ? json_true() : NULL);
 }
 
 void trial_explained_add_take(struct trial_explained *e,
                               const struct trial_explained_picture *picture)
 {
-    const struct nn_network_bind *bind = &e->setup.explainer.bind;
+    const struct nn_explain_plan *plan = e->setup.plan;
     size_t number = json_array_size(e->pictures);
-    nn_explainer_look(e->explainer, picture->pixels);
+    nn_explainer_look(e->explainer, picture->values);
     size_t predicted = nn_explainer_predicted(e->explainer);
-    bool told = predicted != NN_NO_CLASS;
-    const nn_real *probabilities = nn_explainer_probabilities(e->explainer);
-    json_t *row = json_pack(
-        "{s:o, s:o, s:[I, I, I]}", "predicted",
-        told ? jx_text(e->setup.classes[predicted], SIZE_MAX) : json_null(), "probability",
-        jx_number(told ? (double)probabilities[predicted] : (double)NAN), "shape",
-        (json_int_t)bind->height, (json_int_t)bind->width, (json_int_t)bind->channels);
+    json_t *row = encode_picture(e, predicted);
     if (!row || json_object_update(row, picture->facts) != 0) {
         abort();
     }
     json_decref(picture->facts);
     (void)json_array_append_new(e->pictures, row);
-    e->pixels[number] = picture->pixels;
-    for (size_t i = 0; i < e->setup.plan->n_layers; i++) {
+    e->values[number] = picture->values;
+    for (size_t i = 0; i < plan->n_layers; i++) {
         keep_activation(e, number, i);
     }
-    if (e->setup.plan->grad_cam) {
-        keep_maps(e, number, picture, told ? predicted : TRIAL_CLASS_NONE);
+    const struct subject s = subject_of(picture, number, predicted);
+    if (plan->grad_cam) {
+        keep_grad_cam(e, &s);
+    }
+    if (plan->occludes) {
+        keep_hidden(e, &s, NN_EXPLAIN_OCCLUSION);
+    }
+    if (plan->limes) {
+        keep_hidden(e, &s, NN_EXPLAIN_LIME);
     }
 }
 
@@ -204,16 +297,17 @@ static void add_pictures(struct trial_explained *e)
 {
     const struct nn_network_bind *bind = &e->setup.explainer.bind;
     size_t count = bind->height * bind->width * bind->channels;
+    bool signals = is_of_signals(e);
     for (size_t i = 0; i < json_array_size(e->pictures); i++) {
         (void)snprintf(e->names[e->n], sizeof e->names[0], "picture.%zu", i);
         e->tensors[e->n] =
             (struct nn_file_tensor){.name = e->names[e->n],
-                                    .dtype = NN_FILE_U8,
+                                    .dtype = signals ? NN_FILE_F32 : NN_FILE_U8,
                                     .rank = 3,
                                     .shape = {bind->height, bind->width, bind->channels},
                                     .count = count,
-                                    .data = e->pixels[i],
-                                    .bytes = count};
+                                    .data = e->values[i],
+                                    .bytes = count * (signals ? sizeof(float) : 1)};
         e->n++;
     }
 }

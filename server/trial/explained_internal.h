@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Explanations of single pictures by a network, and the file that they leave in: of a finished
- * trial (explain.c), or asked for later (predict_explain.c).
+ * Explanations of single samples by a network, pictures or windows of signals, and the file that
+ * they leave in: of a finished trial (explain.c), or asked for later (predict_explain.c).
  *
- * The file is a safetensors file with the arrays and the pictures themselves; its detail says what
+ * The file is a safetensors file with the arrays and the samples themselves; its detail says what
  * each is:
- *     {"pictures": [{item, name, part, true, predicted, probability, shape, offset}],
+ *     {"pictures": [{item, name, part, true, predicted, probability, shape, offset, signal?}],
  *      "arrays": [{picture, method, layer, class, score, shape, offset}]}
  * picture counts from 0 within "pictures"; item, name, part and true are null where they are not
- * known, predicted where the scores are no numbers; offsets are bytes from the beginning of the
- * file; arrays are F32, height x width, or height x width x channels; pictures are U8 likewise.
+ * known, layer where none is concerned, predicted where the scores are no numbers; offsets are
+ * bytes from the beginning of the file; arrays are F32, height x width, or height x width x
+ * channels; pictures are U8 likewise, those with signal F32.
  */
 #ifndef TRIAL_EXPLAINED_INTERNAL_H
 #define TRIAL_EXPLAINED_INTERNAL_H
@@ -22,22 +23,24 @@
 struct trial_explained_setup {
     struct nn_explainer_setup explainer; /* layers and methods are those of the plan */
     const struct nn_explain_plan *plan;
+    const double *mean; /* of each channel over what trained; NULL: not known */
     const char *const *classes;
+    bool (*go_on)(void *ctx); /* as in struct nn_hider_setup */
+    void *ctx;
 };
 
-#define TRIAL_CLASS_NONE SIZE_MAX
-
 struct trial_explained_picture {
-    const uint8_t *pixels; /* kept until the file is written */
-    json_t *facts;         /* {item, name, part, true}, transferred */
-    size_t truth;          /* class, or TRIAL_CLASS_NONE: not known */
-    size_t class_index;    /* the one to map; TRIAL_CLASS_NONE: the predicted one and, where that
-                              is another, the true one */
+    const void *values; /* kept until the file is written */
+    json_t *facts;      /* {item, name, part, true}, transferred */
+    size_t truth;       /* class, or NN_NO_CLASS: not known */
+    size_t class_index; /* the one to map; NN_NO_CLASS: the predicted one and, where that is
+                           another, the true one */
 };
 
 struct trial_explained;
 
-/* What the setup points to is borrowed. As nn_explainer_create. */
+/* What the setup points to is borrowed. As nn_explainer_create and nn_hider_create; NN_ERR_INVALID
+ * at /mask_value: the plan says none, and the mean is not known. */
 NN_MUST_CHECK enum nn_status trial_explained_create(const struct trial_explained_setup *setup,
                                                     struct trial_explained **out,
                                                     struct nn_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An explanation asked for later: maps or activations of one picture, posted or of the data set.
+ * An explanation asked for later: maps or activations of one sample, posted or of the data set.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,14 @@
 #include "server/trial/explained_internal.h"
 #include "server/trial/question_internal.h"
 
-/* What lives while one picture is explained; destroyed in reverse. */
+/* What lives while one sample is explained; destroyed in reverse. */
 struct explaining {
     struct question *question;
     struct nn_network_bind bind;
-    struct nn_image image;
+    struct nn_image image; /* of signals empty */
+    const void *values;
+    double mean[NN_SIGNAL_CHANNELS_MAX];
+    bool has_mean;
     struct nn_explain_options options;
     struct nn_explain_plan plan;
     const char **classes;
@@ -27,15 +30,26 @@ static void explaining_deinit(struct explaining *e)
     nn_image_deinit(&e->image);
 }
 
+static enum nn_status fit(struct explaining *e, struct nn_error *err)
+{
+    struct question *q = e->question;
+    if (question_is_of_signals(q)) {
+        return question_fit_window(q, &e->bind, &e->values, err);
+    }
+    enum nn_status status = question_fit_picture(q, &e->bind, &e->image, err);
+    e->values = e->image.pixels;
+    return status;
+}
+
 static enum nn_status read_options(struct explaining *e, struct nn_error *err)
 {
     const json_t *options = json_object_get(e->question->explain, "options");
     enum nn_status status = options
                                 ? jx_decode(nn_explain_fields, options, "", &e->options, err)
                                 : nn_fail(err, NN_ERR_INTERNAL, "the start record is incomplete");
-    return status == NN_OK
-               ? nn_explain_plan(&e->options, e->question->description, &e->bind, &e->plan, err)
-               : status;
+    const struct nn_explain_subject subject = {e->question->description, e->bind,
+                                               question_is_of_signals(e->question)};
+    return status == NN_OK ? nn_explain_plan(&e->options, &subject, &e->plan, err) : status;
 }
 
 static enum nn_status read_classes(struct explaining *e, struct nn_error *err)
@@ -50,7 +64,18 @@ static enum nn_status read_classes(struct explaining *e, struct nn_error *err)
     return e->classes ? NN_OK : nn_fail(err, NN_ERR_MEMORY, "no memory");
 }
 
-/* TRIAL_CLASS_NONE for a value that names none. */
+/* Networks from before it was kept have none. */
+static void read_mean(struct explaining *e)
+{
+    const json_t *mean = json_object_get(e->question->detail, "mean");
+    e->has_mean =
+        json_array_size(mean) == e->bind.channels && e->bind.channels <= NN_SIGNAL_CHANNELS_MAX;
+    for (size_t i = 0; e->has_mean && i < e->bind.channels; i++) {
+        e->mean[i] = json_number_value(json_array_get(mean, i));
+    }
+}
+
+/* NN_NO_CLASS for a value that names none. */
 static size_t class_of(const struct explaining *e, const json_t *value)
 {
     const char *name = json_string_value(value);
@@ -59,7 +84,14 @@ static size_t class_of(const struct explaining *e, const json_t *value)
             return k;
         }
     }
-    return TRIAL_CLASS_NONE;
+    return NN_NO_CLASS;
+}
+
+static bool go_on(void *ctx)
+{
+    struct trial_link *link = ctx;
+    trial_listen(link);
+    return !link->cancel;
 }
 
 static enum nn_status create_explained(struct explaining *e, struct nn_error *err)
@@ -69,11 +101,15 @@ static enum nn_status create_explained(struct explaining *e, struct nn_error *er
         .explainer = {.description = q->description,
                       .bind = e->bind,
                       .network = q->network,
+                      .value_bytes = question_is_of_signals(q) ? sizeof(float) : 1,
                       .plain_operators = q->spec.operators == NN_OPERATORS_PLAIN,
                       .kernels = nn_kernels_get(q->isa),
                       .memory = q->memory},
         .plan = &e->plan,
+        .mean = e->has_mean ? e->mean : NULL,
         .classes = e->classes,
+        .go_on = go_on,
+        .ctx = q->link,
     };
     return trial_explained_create(&setup, &e->explained, err);
 }
@@ -86,7 +122,7 @@ static void look(struct explaining *e)
                 ? json_incref(facts)
                 : json_pack("{s:n, s:n, s:n, s:n}", "item", "name", "part", "true");
     const struct trial_explained_picture picture = {
-        .pixels = e->image.pixels,
+        .values = e->values,
         .truth = class_of(e, json_object_get(facts, "true")),
         .class_index = class_of(e, json_object_get(explain, "class")),
         .facts = facts,
@@ -121,8 +157,9 @@ enum nn_status question_explain(struct question *q, json_t **out_report, struct 
 {
     struct explaining explaining = {.question = q};
     struct explaining *e = &explaining;
-    enum nn_status status = question_fit_picture(q, &e->bind, &e->image, err);
+    enum nn_status status = fit(e, err);
     status = status == NN_OK ? read_options(e, err) : status;
+    read_mean(e);
     status = status == NN_OK ? read_classes(e, err) : status;
     status = status == NN_OK ? question_load_network(q, &e->bind, 0, err) : status;
     status = status == NN_OK ? create_explained(e, err) : status;

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "server/trial/question_internal.h"
 
@@ -83,4 +84,19 @@ enum nn_status question_answer_signal(struct question *q, json_t **out, struct n
     json_decref(body);
     free(window);
     return status;
+}
+
+/* Items are stored as they were prepared, where values are finite (core/data/prepared.h). */
+enum nn_status question_fit_window(struct question *q, struct nn_network_bind *out_bind,
+                                   const void **out_values, struct nn_error *err)
+{
+    *out_bind = question_bind(q);
+    size_t bytes = out_bind->height * out_bind->width * out_bind->channels * sizeof(float);
+    if (strcmp(q->media_type, QUESTION_WINDOW_TYPE) != 0 || q->size != bytes) {
+        return question_refuse(
+            q, SV_ERR_WRONG_INPUT,
+            nn_fail(err, NN_ERR_INVALID, "the network takes windows of signals: name an item"));
+    }
+    *out_values = q->body;
+    return NN_OK;
 }

@@ -51,6 +51,12 @@ bool question_is_of_signals(const struct question *q);
 /* The answer to a posted window (predict_signal.c), as that to a picture. */
 NN_MUST_CHECK enum nn_status question_answer_signal(struct question *q, json_t **out,
                                                     struct nn_error *err);
+/* An item of a set of signals that is to be explained, float32 as prepared; borrowed from the body.
+ * A posted picture is refused. */
+#define QUESTION_WINDOW_TYPE "application/octet-stream"
+NN_MUST_CHECK enum nn_status question_fit_window(struct question *q,
+                                                 struct nn_network_bind *out_bind,
+                                                 const void **out_values, struct nn_error *err);
 /* What its trial's samples were. */
 struct nn_network_bind question_bind(const struct question *q);
 /* What is wrong with a posted document has the codes of a JSON body. */
@@ -70,7 +76,7 @@ json_t *question_encode_classes(const struct question *q, const nn_real *scores,
 /* That sentence; a new reference. */
 json_t *question_overflow(void);
 
-/* Maps or activations of the posted picture: answers with {predicted, probability, classes,
+/* Maps or activations of the posted sample: answers with {predicted, probability, classes,
  * pictures, arrays} and leaves their file as an artefact (explained_internal.h). */
 NN_MUST_CHECK enum nn_status question_explain(struct question *q, json_t **out_report,
                                               struct nn_error *err);

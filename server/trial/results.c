@@ -148,14 +148,28 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static json_t *images_detail(const struct nn_prepared_info *info, const char *const *names,
+/* The mean stands in for what an explanation hides, also when one is asked for later. */
+static json_t *encode_mean(const struct trial_ground *ground)
+{
+    const struct nn_split_side *train = &ground->split->side[NN_PART_TRAIN];
+    double mean[NN_SIGNAL_CHANNELS_MAX];
+    json_t *list = json_array();
+    nn_prepared_mean(ground->prepared, train->items, train->count, mean);
+    for (size_t c = 0; c < nn_prepared_info(ground->prepared)->channels; c++) {
+        (void)json_array_append_new(list, jx_number(mean[c]));
+    }
+    return list;
+}
+
+static json_t *images_detail(const struct trial_ground *ground, const char *const *names,
                              uint64_t step)
 {
+    const struct nn_prepared_info *info = nn_prepared_info(ground->prepared);
     json_t *signal = info->value_bytes == sizeof(float) ? json_true() : NULL;
-    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:o*}", "classes",
+    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:o, s:o*}", "classes",
                      encode_names(names, info->class_count), "height", (json_int_t)info->height,
                      "width", (json_int_t)info->width, "channels", (json_int_t)info->channels,
-                     "step", (json_int_t)step, "signal", signal);
+                     "step", (json_int_t)step, "mean", encode_mean(ground), "signal", signal);
 }
 
 /* detail is transferred. */
@@ -256,9 +270,8 @@ void trial_say_results(struct trial_link *link, const struct trial_start *start,
         say_regression(link, start, result, ground);
     }
     say_network(link, result,
-                ground->prepared
-                    ? images_detail(nn_prepared_info(ground->prepared), names, result->step)
-                    : sequences_detail(ground, &classes, result->step));
+                ground->prepared ? images_detail(ground, names, result->step)
+                                 : sequences_detail(ground, &classes, result->step));
     free(names);
     if (result->profile.steps > 0) {
         say_profile(link, &result->profile);

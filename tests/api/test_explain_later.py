@@ -150,7 +150,7 @@ def test_what_cannot_be_explained(daemon, dataset, explained, engines):  # noqa:
     refused(422, "invalid_field", "/item", {})
     refused(422, "invalid_field", "/item", {"item": -1})
     assert "500 items" in refused(422, "invalid_field", "/item", {"item": 500})
-    refused(422, "invalid_field", "/method", {"item": 0, "method": "lime"})
+    refused(422, "invalid_field", "/method", {"item": 0, "method": "deep_dream"})
     refused(422, "invalid_field", "/layer", {"item": 0, "method": "activations"})
     refused(422, "invalid_field", "/layer", {"item": 0, "method": "activations", "layer": "softmax"})
     refused(422, "invalid_field", "/layer", {"item": 0, "layer": "fc"})

@@ -143,7 +143,7 @@ def test_what_is_not_there_is_said(daemon, dataset, explained, trial):
     daemon.refused("GET", f"/v1/trials/{mine}/explanations/x", 404, "not_found")
     daemon.refused("GET", f"/v1/trials/{mine}/activations?layer=conv1&sample=1", 404, "not_found")
     daemon.refused("GET", f"/v1/trials/{mine}/activations?layer=drop", 400, "invalid_parameter", parameter="sample")
-    daemon.refused("GET", f"/v1/trials/{mine}/explanations?method=lime", 400, "invalid_parameter", parameter="method")
+    daemon.refused("GET", f"/v1/trials/{mine}/explanations?method=deep_dream", 400, "invalid_parameter", parameter="method")
     assert daemon.get(f"/v1/trials/{trial['id']}/explanations")["items"] == []  # it asked for nothing
     daemon.refused("POST", "/v1/jobs", 422, "not_supported", "/explain/methods",
                    json={**job_of(dataset), "network": {"name": "mlp"}, "explain": {}})

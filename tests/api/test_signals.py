@@ -13,11 +13,16 @@ import numpy as np
 import pytest
 
 import assay
+from test_explanations import png_of
 from tones import WINDOW, tone, tones
 
 SMALL = {"kind": "signal_classification", "seeds": [1],
          "network": {"name": "drsn_cw_1d", "repeats": 1},
          "training": {"epochs": 6, "batch_size": 32, "learning_rate": 0.05}}
+
+
+EXPLAIN = {"samples": 2, "methods": ["grad_cam", "occlusion", "lime"], "mask_value": 0,
+           "occlusion": {"mask_size": WINDOW // 2, "stride": WINDOW // 2}, "lime": {"segments": 8, "copies": 64}}
 
 
 def packed(files):
@@ -131,7 +136,8 @@ def test_a_wrong_declaration_names_the_field(daemon, fields, pointer):
     ({"data": {"noise": {"kind": "brown"}}}, "invalid_field", "/data/noise/kind"),
     ({"data": {"noise": {"snr_db": 1000}}}, "invalid_field", "/data/noise/snr_db"),
     ({"data": {"noise": {"level": 3}}}, "unknown_field", "/data/noise/level"),
-    ({"explain": {"samples": 2}}, "not_supported", "/explain"),
+    ({"explain": {"occlusion": {"mask_size": WINDOW + 1}}}, "invalid_field", "/explain/occlusion/mask_size"),
+    ({"explain": {"lime": {}, "mask_value": [1, 2]}}, "invalid_field", "/explain/mask_value"),
 ])
 def test_what_is_of_pictures_is_refused(daemon, signals, fields, code, pointer):
     daemon.refused("POST", "/v1/jobs", 422, code, pointer, json={**SMALL, "dataset": signals["id"], **fields})
@@ -175,7 +181,7 @@ def test_by_default_it_is_the_published_comparison(daemon, signals):
 
 @pytest.fixture(scope="module")
 def swept(daemon, signals):
-    job = daemon.submit({**SMALL, "dataset": signals["id"], "search": {"parameters": {
+    job = daemon.submit({**SMALL, "dataset": signals["id"], "explain": EXPLAIN, "search": {"parameters": {
         "data.noise.kind": ["none", "gaussian"], "data.noise.snr_db": [0]}}})
     trials = daemon.wait_job(job["id"])
     assert [t["state"] for t in trials] == ["completed"] * 2, trials
@@ -222,7 +228,64 @@ def test_a_window_is_predicted(daemon, swept):
     daemon.refused("POST", path, 422, "invalid_field", "/signal/3", json={"signal": [1, 2, 3, "x"] + [0] * (WINDOW - 4)})
     daemon.refused("POST", path, 422, "unknown_field", "/sequence", json={"sequence": [[1]], "signal": [1]})
     daemon.refused("POST", path, 422, "wrong_input", data=b"\x89PNG", headers={"Content-Type": "image/png"})
-    daemon.refused("POST", f"/v1/trials/{trial['id']}/explanations", 422, "not_supported", json={"item": 0})
+
+
+def values_of(daemon, path):
+    found = daemon.get(path)
+    return np.array(found["values"], np.float64).reshape(found["shape"])
+
+
+def window_of(row):
+    """The samples of an item, as they were uploaded: without the noise of a trial."""
+    name, first = row["name"].split("@")
+    return np.frombuffer(tones()[name], "<f4")[int(first):int(first) + WINDOW].astype(np.float64)
+
+
+def score_of(daemon, trial, window, name):
+    answer = daemon.post(f"/v1/trials/{trial['id']}/predict?wait=55", {"signal": list(window)})
+    return next(c["score"] for c in answer["result"]["classes"] if c["name"] == name)
+
+
+def test_a_window_is_explained(daemon, swept):
+    """Kept and asked for later, to the bit; of occlusion also as `predict` of windows with one half at 0 says it."""
+    for trial in swept:
+        url = f"/v1/trials/{trial['id']}/explanations"
+        rows = daemon.get(url)["items"]
+        assert len({row["sample"] for row in rows}) == 2 and all(row["shape"] == [1, WINDOW] for row in rows)
+        assert {row["method"] for row in rows} == set(EXPLAIN["methods"])
+        for row in rows[:3]:
+            more = {} if row["method"] == "grad_cam" else {"mask_value": 0, row["method"]: EXPLAIN[row["method"]]}
+            question = {"item": row["sample"], "method": row["method"], "class": row["class"], **more}
+            answer = daemon.post(url + "?wait=55", question)
+            kept = values_of(daemon, f"{url}/{row['n']}")
+            assert (values_of(daemon, f"/v1/explanations/{answer['id']}/0") == kept).all()
+            assert answer["result"]["name"] == row["name"]
+            if row["method"] == "occlusion":
+                window, halves = window_of(row), []
+                whole = score_of(daemon, trial, window, row["class"])
+                for at in (0, WINDOW // 2):
+                    hidden = window.copy()
+                    hidden[at:at + WINDOW // 2] = 0
+                    halves += [whole - score_of(daemon, trial, hidden, row["class"])] * (WINDOW // 2)
+                assert np.abs(kept[0] - halves).max() < 1e-4 * max(1, abs(whole)) and np.abs(halves).max() > 1e-3
+
+
+def test_a_map_of_a_window_is_a_band_over_its_plot(daemon, swept):
+    url = f"/v1/trials/{swept[0]['id']}/explanations"
+    row = daemon.get(url + "?method=grad_cam")["items"][0]
+    plot = png_of(daemon, f"/v1/datasets/{swept[0]['dataset']}/items/{row['sample']}/image")
+    over, alone = png_of(daemon, f"{url}/{row['n']}"), png_of(daemon, f"{url}/{row['n']}?overlay=false")
+    numbers = np.repeat(values_of(daemon, f"{url}/{row['n']}")[0], plot.shape[1] // WINDOW)
+    assert over.shape == alone.shape == (*plot.shape, 3)
+    assert (alone == alone[:1]).all() and (alone[0][numbers <= 0] == 0).all()
+    assert numbers.max() <= 0 or (alone[0][numbers.argmax()] == 255).all()
+    assert (over[:, numbers <= 0] == plot[:, numbers <= 0, None]).all()
+
+
+def test_windows_are_named_not_posted(daemon, swept):
+    url = f"/v1/trials/{swept[0]['id']}/explanations?wait=55"
+    daemon.refused("POST", url, 422, "wrong_input", data=b"\x89PNG", headers={"Content-Type": "image/png"})
+    daemon.refused("POST", url, 422, "invalid_field", "/item", json={"item": 160})
 
 
 def test_the_gearbox_by_the_command_line(daemon, tmp_path):

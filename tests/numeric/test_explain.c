@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Grad-CAM and activations: against what PyTorch computed for them (tests/golden/make_explain.py),
+ * Explanations: against what PyTorch and numpy computed for them (tests/golden/make_explain.py),
  * the weights of the channels against finite differences, and a second look at a picture.
  */
 #include "tests/support/cmocka_all.h"
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/explain/explain.h"
+#include "core/explain/hiding.h"
 #include "tests/support/close.h"
 #include "tests/support/network.h"
 
@@ -19,7 +20,7 @@ static const double BOUND = 1e-9;
 static const double BOUND = 1e-5;
 #endif
 
-enum { NUMBERS_MAX = 4096 };
+enum { NUMBERS_MAX = 4096, CASES = 3 };
 
 static size_t size_of(const json_t *c, const char *name)
 {
@@ -36,11 +37,13 @@ static size_t numbers(const json_t *array, nn_real *out)
     return n;
 }
 
-static void expect(const char *name, const char *what, const nn_real *got, const json_t *array)
+/* scale: numbers of that size were subtracted. */
+static void expect_of(const char *name, const char *what, const nn_real *got, const json_t *array,
+                      double scale)
 {
     nn_real want[NUMBERS_MAX];
     size_t n = numbers(array, want);
-    double largest = 0;
+    double largest = scale;
     for (size_t i = 0; i < n; i++) {
         largest = fmax(largest, fabs((double)want[i]));
     }
@@ -49,6 +52,11 @@ static void expect(const char *name, const char *what, const nn_real *got, const
             fail_msg("%s: %s[%zu] is %g, not %g", name, what, i, (double)got[i], (double)want[i]);
         }
     }
+}
+
+static void expect(const char *name, const char *what, const nn_real *got, const json_t *array)
+{
+    expect_of(name, what, got, array, 0);
 }
 
 static void load_parameters(struct nn_network *network, const json_t *values)
@@ -61,32 +69,44 @@ static void load_parameters(struct nn_network *network, const json_t *values)
     }
 }
 
-/* A case of the file: the network with its values, and the picture. */
+/* A case of the file: the network with its values, and the sample. */
 struct subject {
     const char *name;
     struct test_network trained;
     struct nn_network_bind bind;
+    bool signal;
     uint8_t pixels[NUMBERS_MAX];
+    float values[NUMBERS_MAX]; /* of a signal */
 };
+
+static const void *sample_of(const struct subject *s)
+{
+    return s->signal ? (const void *)s->values : s->pixels;
+}
 
 static void subject_open(const json_t *c, struct subject *s)
 {
     const struct nn_network_options options = {.max_batch = 1, .phase = NN_PHASE_INFERENCE};
-    const json_t *pixels = json_object_get(c, "pixels");
+    const json_t *sample = json_object_get(c, "sample");
+    bool signal = json_is_true(json_object_get(c, "signal"));
     *s = (struct subject){
         .name = json_string_value(json_object_get(c, "name")),
         .bind = {.height = size_of(c, "height"),
                  .width = size_of(c, "width"),
                  .channels = size_of(c, "channels"),
                  .classes = size_of(c, "class_count"),
-                 .normalisation = NN_NORMALISATION_RESCALE_SYMMETRIC},
+                 .normalisation =
+                     signal ? NN_NORMALISATION_NONE : NN_NORMALISATION_RESCALE_SYMMETRIC},
+        .signal = signal,
     };
     char *text = jx_dump(json_object_get(c, "description"), NULL);
     s->trained = test_network_create(text, &s->bind, &options);
     free(text);
     load_parameters(s->trained.network, json_object_get(c, "parameters"));
-    for (size_t i = 0; i < json_array_size(pixels); i++) {
-        s->pixels[i] = (uint8_t)json_integer_value(json_array_get(pixels, i));
+    for (size_t i = 0; i < json_array_size(sample); i++) {
+        const json_t *value = json_array_get(sample, i);
+        s->pixels[i] = (uint8_t)json_integer_value(value);
+        s->values[i] = (float)json_number_value(value);
     }
 }
 
@@ -99,6 +119,7 @@ static struct nn_explainer *explain(const struct subject *s, const char *const *
         .network = s->trained.network,
         .layers = layers,
         .n_layers = n,
+        .value_bytes = s->signal ? sizeof(float) : 1,
         .grad_cam = grad_cam,
         .plain_operators = plain,
     };
@@ -129,6 +150,72 @@ static void check_classes(const json_t *c, const struct subject *s, struct nn_ex
     }
 }
 
+/* A pair of sides, or all numbers, of what hides. */
+static size_t side_of(const json_t *hiding, const char *name, size_t i)
+{
+    return (size_t)json_integer_value(json_array_get(json_object_get(hiding, name), i));
+}
+
+static struct nn_hider *hide(const json_t *c, const struct subject *s, bool plain)
+{
+    const json_t *hiding = json_object_get(c, "hiding");
+    const struct nn_occlusion occlusion = {side_of(hiding, "mask", 0), side_of(hiding, "mask", 1),
+                                           side_of(hiding, "stride", 0),
+                                           side_of(hiding, "stride", 1)};
+    const struct nn_lime lime = {size_of(hiding, "segments"), size_of(hiding, "copies"),
+                                 size_of(hiding, "seed")};
+    double fill[3];
+    for (size_t i = 0; i < s->bind.channels; i++) {
+        fill[i] = json_number_value(json_array_get(json_object_get(hiding, "fill"), i));
+    }
+    const struct nn_hider_setup setup = {.description = s->trained.description,
+                                         .bind = s->bind,
+                                         .network = s->trained.network,
+                                         .value_bytes = s->signal ? sizeof(float) : 1,
+                                         .fill = fill,
+                                         .occlusion = &occlusion,
+                                         .lime = &lime,
+                                         .plain_operators = plain};
+    struct nn_hider *hider = NULL;
+    struct nn_error err = {0};
+    if (nn_hider_create(&setup, &hider, &err) != NN_OK) {
+        fail_msg("%s: %s", s->name, err.text);
+    }
+    return hider;
+}
+
+/* Classes in pairs, of which the second goes around. */
+static void check_hidden(const json_t *c, bool plain)
+{
+    const json_t *classes = json_object_get(c, "classes");
+    struct subject s;
+    nn_real maps[2 * NUMBERS_MAX];
+    subject_open(c, &s);
+    size_t pixels = s.bind.height * s.bind.width;
+    struct nn_hider *hider = hide(c, &s, plain);
+    nn_real scores[NUMBERS_MAX];
+    double scale = 0;
+    size_t n = numbers(json_object_get(c, "scores"), scores);
+    for (size_t k = 0; k < n; k++) {
+        scale = fmax(scale, fabs((double)scores[k]));
+    }
+    for (size_t k = 0; k < s.bind.classes; k++) {
+        const size_t pair[2] = {k, (k + 1) % s.bind.classes};
+        assert_true(nn_hider_occlude(hider, sample_of(&s), pair, 2, maps));
+        for (size_t i = 0; i < 2; i++) {
+            expect_of(s.name, "occlusion", maps + i * pixels,
+                      json_object_get(json_array_get(classes, pair[i]), "occlusion"), scale);
+        }
+        assert_true(nn_hider_lime(hider, sample_of(&s), pair, 2, maps));
+        for (size_t i = 0; i < 2; i++) {
+            expect_of(s.name, "lime", maps + i * pixels,
+                      json_object_get(json_array_get(classes, pair[i]), "lime"), scale);
+        }
+    }
+    nn_hider_destroy(hider);
+    test_network_destroy(&s.trained);
+}
+
 static void check_case(const json_t *c, bool plain)
 {
     const char *layer = json_string_value(json_object_get(c, "layer"));
@@ -139,7 +226,7 @@ static void check_case(const json_t *c, bool plain)
     subject_open(c, &s);
     struct nn_explainer *explainer = explain(&s, &layer, 1, true, plain);
     assert_string_equal(nn_explainer_feature_layer(explainer), features);
-    nn_explainer_look(explainer, s.pixels);
+    nn_explainer_look(explainer, sample_of(&s));
     expect(s.name, "scores", nn_explainer_scores(explainer), json_object_get(c, "scores"));
     size_t n = nn_explainer_activation_count(explainer, 0, &shape);
     assert_int_equal(n, json_array_size(json_object_get(c, "activation")));
@@ -153,7 +240,7 @@ static void check_case(const json_t *c, bool plain)
 static json_t *load_cases(void)
 {
     json_t *cases = json_load_file("tests/golden/explain.json", 0, NULL);
-    assert_int_equal(json_array_size(cases), 2);
+    assert_int_equal(json_array_size(cases), CASES);
     return cases;
 }
 
@@ -161,9 +248,20 @@ static void maps_are_what_pytorch_computes(void **state)
 {
     (void)state;
     json_t *cases = load_cases();
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < CASES; i++) {
         check_case(json_array_get(cases, i), false);
         check_case(json_array_get(cases, i), true);
+    }
+    json_decref(cases);
+}
+
+static void what_hides_is_what_pytorch_and_numpy_compute(void **state)
+{
+    (void)state;
+    json_t *cases = load_cases();
+    for (size_t i = 0; i < CASES; i++) {
+        check_hidden(json_array_get(cases, i), false);
+        check_hidden(json_array_get(cases, i), true);
     }
     json_decref(cases);
 }
@@ -328,6 +426,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(maps_are_what_pytorch_computes),
+        cmocka_unit_test(what_hides_is_what_pytorch_and_numpy_compute),
         cmocka_unit_test(weights_agree_with_finite_differences),
         cmocka_unit_test(looks_are_alike_and_as_in_evaluation),
         cmocka_unit_test(what_does_not_apply_is_refused),

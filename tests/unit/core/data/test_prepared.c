@@ -4,6 +4,7 @@
  */
 #include "core/data/prepared.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,50 @@ static void what_goes_in_comes_out(void **state)
     assert_memory_equal(nn_prepared_item_digest(set, 0), nn_prepared_item_digest(set, 3), 32);
     assert_memory_not_equal(nn_prepared_pixels(set, 0), nn_prepared_pixels(set, 1), BYTES);
     nn_prepared_close(set);
+}
+
+/* Of sides that are no multiple of what is summed at a time, and some that are. */
+static void means_are_of_chosen_items(void **state)
+{
+    static const struct {
+        size_t height, width, channels;
+    } CASES[] = {{5, 3, 3}, {7, 33, 1}, {8, 32, 3}, {1, 1, 1}, {9, 41, 3}};
+    static const uint32_t chosen[] = {3, 1};
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        size_t channels = CASES[i].channels, pixels = CASES[i].height * CASES[i].width;
+        double mean[NN_SIGNAL_CHANNELS_MAX];
+        struct nn_prepared *set =
+            test_set(*state, ITEMS, N, CASES[i].height, CASES[i].width, channels, 3);
+        nn_prepared_mean(set, chosen, 2, mean);
+        for (size_t c = 0; c < channels; c++) {
+            size_t sum = 0;
+            for (size_t k = c; k < pixels * channels; k += channels) {
+                sum += (size_t)nn_prepared_pixels(set, 3)[k] + nn_prepared_pixels(set, 1)[k];
+            }
+            assert_true(fabs(mean[c] - (double)sum / (2 * (double)pixels)) < 1e-9);
+        }
+        nn_prepared_close(set);
+    }
+}
+
+static void means_of_floats(void **state)
+{
+    static const float values[2][6] = {{1, -2, 3, 0.5f, 0, 7}, {9, 9, 9, -9, 9, 9}};
+    static const char *const classes[] = {"only"};
+    static const uint32_t all[] = {1, 0};
+    const struct nn_prepared_item items[2] = {
+        {.name = "a", .pixels = (const uint8_t *)values[0], .part = NN_PART_TRAIN},
+        {.name = "b", .pixels = (const uint8_t *)values[1], .part = NN_PART_TRAIN}};
+    const struct nn_prepared_draft draft = {2, 1, 3, 2, items, classes, 1, "{}", sizeof(float)};
+    double mean[NN_SIGNAL_CHANNELS_MAX];
+    struct nn_prepared *set = NULL;
+    char *path = test_path(*state, "floats");
+    assert_int_equal(nn_prepared_write(path, &draft, NULL, NULL), NN_OK);
+    assert_int_equal(nn_prepared_open(path, &set, NULL), NN_OK);
+    nn_prepared_mean(set, all, 2, mean);
+    assert_true(fabs(mean[0] - 31.0 / 6) < 1e-12 && fabs(mean[1] - 14.5 / 6) < 1e-12);
+    nn_prepared_close(set);
+    free(path);
 }
 
 static uint8_t *read_set(const char *directory, size_t *out_size)
@@ -262,6 +307,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_goes_in_comes_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(means_are_of_chosen_items, setup, teardown),
+        cmocka_unit_test_setup_teardown(means_of_floats, setup, teardown),
         cmocka_unit_test_setup_teardown(every_flipped_byte_is_noticed, setup, teardown),
         cmocka_unit_test_setup_teardown(every_cut_is_noticed, setup, teardown),
         cmocka_unit_test_setup_teardown(sealed_lies_are_noticed, setup, teardown),

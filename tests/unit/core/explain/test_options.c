@@ -17,6 +17,10 @@ static const char NETWORK[] =
     " {'name': 'c', 'kind': 'convolution', 'filters': 4, 'kernel': 3},"
     " {'name': 'r', 'kind': 'relu'}, {'name': 'drop', 'kind': 'dropout'},"
     " {'name': 'fc', 'kind': 'fully_connected'}, {'name': 'x', 'kind': 'softmax'}]}";
+static const char NETWORK_1D[] =
+    "{'layers': [{'name': 'in', 'kind': 'image_input'},"
+    " {'name': 'c', 'kind': 'convolution', 'filters': 4, 'kernel': [1, 3]},"
+    " {'name': 'fc', 'kind': 'fully_connected'}, {'name': 'x', 'kind': 'softmax'}]}";
 static const char FLAT[] = "{'layers': [{'name': 'in', 'kind': 'image_input'},"
                            " {'name': 'fc', 'kind': 'fully_connected'},"
                            " {'name': 'x', 'kind': 'softmax'}]}";
@@ -25,8 +29,9 @@ static const char STEPS[] = "{'layers': [{'name': 'in', 'kind': 'sequence_input'
                             " {'name': 'fc', 'kind': 'fully_connected'}]}";
 
 /* The names of a plan are borrowed from *out_json. */
-static enum nn_status plan_of(const char *network, const char *text, json_t **out_json,
-                              struct nn_explain_plan *out, struct nn_error *err)
+static enum nn_status plan_for(const struct nn_network_bind *bind, const char *network,
+                               const char *text, json_t **out_json, struct nn_explain_plan *out,
+                               struct nn_error *err)
 {
     struct nn_description *description = NULL;
     struct nn_explain_options options;
@@ -34,10 +39,17 @@ static enum nn_status plan_of(const char *network, const char *text, json_t **ou
     *out_json = test_json(text);
     assert_int_equal(nn_description_parse(spec, &description, err), NN_OK);
     assert_int_equal(jx_decode(nn_explain_fields, *out_json, "", &options, err), NN_OK);
-    enum nn_status status = nn_explain_plan(&options, description, &BIND, out, err);
+    const struct nn_explain_subject subject = {description, *bind, bind->height == 1};
+    enum nn_status status = nn_explain_plan(&options, &subject, out, err);
     nn_description_destroy(description);
     json_decref(spec);
     return status;
+}
+
+static enum nn_status plan_of(const char *network, const char *text, json_t **out_json,
+                              struct nn_explain_plan *out, struct nn_error *err)
+{
+    return plan_for(&BIND, network, text, out_json, out, err);
 }
 
 static void defaults(void **state)
@@ -48,6 +60,7 @@ static void defaults(void **state)
     assert_int_equal(plan_of(NETWORK, "{}", &json, &plan, NULL), NN_OK);
     assert_true(plan.samples == 8 && !plan.by_item && plan.part == NN_PART_TEST);
     assert_true(plan.grad_cam && plan.n_layers == 0 && !plan.feature_layer);
+    assert_true(!plan.occludes && !plan.limes && !plan.fill_given);
     json_decref(json);
 }
 
@@ -89,6 +102,17 @@ static void mistakes_are_named(void **state)
         {NETWORK, "{'feature_layer': 'in'}", "/feature_layer", NN_ERR_INVALID},
         {NETWORK, "{'methods': ['activations'], 'layers': ['r'], 'feature_layer': 'c'}",
          "/feature_layer", NN_ERR_INVALID},
+        {NETWORK, "{'methods': ['lime'], 'occlusion': {}}", "/occlusion", NN_ERR_INVALID},
+        {NETWORK, "{'methods': ['occlusion'], 'lime': {}}", "/lime", NN_ERR_INVALID},
+        {NETWORK, "{'mask_value': 3}", "/mask_value", NN_ERR_INVALID},
+        {NETWORK, "{'lime': {}, 'mask_value': [3, 4]}", "/mask_value", NN_ERR_INVALID},
+        {NETWORK, "{'lime': {}, 'mask_value': [3, 256, 0]}", "/mask_value", NN_ERR_INVALID},
+        {NETWORK, "{'occlusion': {'mask_size': 9}}", "/occlusion/mask_size", NN_ERR_INVALID},
+        {NETWORK, "{'occlusion': {'mask_size': [10, 1]}}", "/occlusion/mask_size", NN_ERR_INVALID},
+        {NETWORK, "{'occlusion': {'mask_size': 3, 'stride': [3, 4]}}", "/occlusion/stride",
+         NN_ERR_INVALID},
+        {NETWORK, "{'methods': ['occlusion'], 'feature_layer': 'c'}", "/feature_layer",
+         NN_ERR_INVALID},
         {FLAT, "{}", "/methods", NN_ERR_NOT_SUPPORTED},
         {STEPS, "{}", "", NN_ERR_NOT_SUPPORTED},
     };
@@ -108,6 +132,69 @@ static void mistakes_are_named(void **state)
     json_t *json;
     static const char FLAT_LAYERS[] = "{'methods': ['activations'], 'layers': ['fc']}";
     assert_int_equal(plan_of(FLAT, FLAT_LAYERS, &json, &plan, NULL), NN_OK);
+    json_decref(json);
+}
+
+static void expect_mask(const struct nn_network_bind *bind, const char *text,
+                        struct nn_occlusion want)
+{
+    struct nn_explain_plan plan;
+    json_t *json;
+    assert_int_equal(plan_for(bind, FLAT, text, &json, &plan, NULL), NN_OK);
+    assert_true(plan.occludes && !plan.grad_cam && !plan.limes);
+    assert_memory_equal(&plan.occlusion, &want, sizeof want);
+    json_decref(json);
+}
+
+/* No map is needed of a network whose samples are hidden in parts. */
+static void masks_fit_the_samples(void **state)
+{
+    (void)state;
+    static const struct nn_network_bind LARGE = {
+        .height = 224, .width = 160, .channels = 3, .classes = 3};
+    static const struct nn_network_bind WINDOW = {
+        .height = 1, .width = 2048, .channels = 2, .classes = 3};
+#define ONLY "'methods': ['occlusion']"
+    expect_mask(&BIND, "{" ONLY "}", (struct nn_occlusion){2, 2, 1, 1});
+    expect_mask(&LARGE, "{" ONLY "}", (struct nn_occlusion){45, 32, 23, 16});
+    expect_mask(&WINDOW, "{" ONLY "}", (struct nn_occlusion){1, 102, 1, 51});
+    expect_mask(&LARGE, "{" ONLY ", 'occlusion': {'mask_size': 30, 'stride': [10, 30]}}",
+                (struct nn_occlusion){30, 30, 10, 30});
+    expect_mask(&LARGE, "{" ONLY ", 'occlusion': {'mask_size': [224, 9]}}",
+                (struct nn_occlusion){224, 9, 112, 5});
+    expect_mask(&WINDOW, "{" ONLY ", 'occlusion': {'mask_size': 30, 'stride': 7}}",
+                (struct nn_occlusion){1, 30, 1, 7});
+    assert_int_equal(nn_occlusion_places(9, 3, 2), 4);
+    assert_int_equal(nn_occlusion_places(10, 3, 2), 5);
+    assert_int_equal(nn_occlusion_places(5, 5, 3), 1);
+    struct nn_explain_plan plan;
+    struct nn_error err = {0};
+    json_t *json;
+    static const char FINE[] = "{" ONLY ", 'occlusion': {'mask_size': 3, 'stride': 1}}";
+    assert_int_equal(plan_for(&LARGE, FLAT, FINE, &json, &plan, &err), NN_ERR_INVALID);
+    assert_string_equal(err.pointer, "/occlusion/stride");
+    json_decref(json);
+}
+
+static void options_of_a_method_ask_for_it(void **state)
+{
+    (void)state;
+    struct nn_explain_plan plan;
+    json_t *json;
+    static const struct nn_network_bind WINDOW = {
+        .height = 1, .width = 64, .channels = 2, .classes = 3};
+    static const char TEXT[] = "{'lime': {'segments': 9, 'seed': 4}, 'mask_value': [1.5, -300]}";
+    assert_int_equal(plan_for(&WINDOW, NETWORK_1D, TEXT, &json, &plan, NULL), NN_OK);
+    assert_true(plan.grad_cam && plan.limes && !plan.occludes && plan.fill_given);
+    assert_true(plan.lime.segments == 9 && plan.lime.copies == 512 && plan.lime.seed == 4);
+    assert_true(plan.fill[0] > 1.4 && plan.fill[0] < 1.6 && plan.fill[1] < -299);
+    json_decref(json);
+    static const char ALL[] = "{'methods': ['grad_cam', 'activations', 'occlusion', 'lime'], "
+                              "'layers': ['r'], 'mask_value': 7}";
+    assert_int_equal(plan_of(NETWORK, ALL, &json, &plan, NULL), NN_OK);
+    assert_true(plan.grad_cam && plan.n_layers == 1 && plan.occludes && plan.limes);
+    assert_true(plan.lime.segments == 49 && plan.lime.copies == 512 && plan.lime.seed == 1);
+    assert_true(plan.fill[0] > 6.9 && plan.fill[2] > 6.9);
     json_decref(json);
 }
 
@@ -161,6 +248,8 @@ int main(void)
         cmocka_unit_test(defaults),
         cmocka_unit_test(layers_ask_for_activations),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(masks_fit_the_samples),
+        cmocka_unit_test(options_of_a_method_ask_for_it),
         cmocka_unit_test(the_choice_follows_the_content),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

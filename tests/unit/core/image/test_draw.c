@@ -97,6 +97,37 @@ static void vectors_are_tiles_in_one_range(void **state)
     assert_int_equal(out[9 * 26 + 18], 0); /* no sixth channel */
 }
 
+/* 512 samples of two channels: two in a column; the second channel is not drawn. */
+static void plots_show_the_range_of_each_column(void **state)
+{
+    (void)state;
+    enum { N = 2 * NN_PLOT_WIDTH, LOWEST = NN_PLOT_HEIGHT - 1 };
+    static float values[2 * N], map[N], wide[NN_PLOT_HEIGHT * NN_PLOT_WIDTH];
+    static uint8_t plot[NN_PLOT_HEIGHT * NN_PLOT_WIDTH];
+    for (size_t t = 0; t < N; t++) {
+        values[2 * t] = t < N / 2 ? -1 : 1;
+        values[2 * t + 1] = 1e6f;
+        map[t] = t == 101 ? 5 : t == 200 ? -3 : -4;
+    }
+    nn_draw_plot(values, N, 2, plot);
+    assert_true(plot[0] == 255 && plot[LOWEST * NN_PLOT_WIDTH] == 0);
+    assert_true(plot[NN_PLOT_WIDTH - 1] == 0 && plot[NN_PLOT_WIDTH * NN_PLOT_HEIGHT - 1] == 255);
+    for (size_t y = 0; y < NN_PLOT_HEIGHT; y++) { /* the step between the halves */
+        assert_int_equal(plot[y * NN_PLOT_WIDTH + NN_PLOT_WIDTH / 2], 0);
+    }
+    nn_draw_plot_map(map, N, wide);
+    for (size_t x = 0; x < NN_PLOT_WIDTH; x++) {
+        float want = x == 50 ? 5 : x == 100 ? -3 : -4;
+        assert_memory_equal(&wide[x], &want, sizeof want);
+        assert_memory_equal(&wide[LOWEST * NN_PLOT_WIDTH + x], &want, sizeof want);
+    }
+    nn_draw_plot_map(map + 100, 2, wide); /* fewer samples than columns */
+    assert_true(wide[127] < 0 && wide[128] > 4);
+    values[2] = values[0] = 3; /* a flat line stands in the middle */
+    nn_draw_plot(values, 2, 2, plot);
+    assert_int_equal(plot[64 * NN_PLOT_WIDTH + 9], 0);
+}
+
 static void huge_drawings_are_refused(void **state)
 {
     (void)state;
@@ -114,6 +145,7 @@ int main(void)
         cmocka_unit_test(overlays_keep_the_picture_where_the_map_is_zero),
         cmocka_unit_test(tiles_show_each_channel_in_its_own_range),
         cmocka_unit_test(vectors_are_tiles_in_one_range),
+        cmocka_unit_test(plots_show_the_range_of_each_column),
         cmocka_unit_test(huge_drawings_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
