@@ -234,6 +234,21 @@ def test_kept_pictures_and_any_other(page, daemon, hostile):
                "four tiles with a line between")
 
 
+def test_a_method_is_chosen_and_stays(page, daemon, hostile):
+    trial = hostile[1][0]
+    open_tab(page, trial, "explanations", "&item=1")
+    page.until(lambda: page.count(of("heat") + "[data-drawn][aria-label^='Grad-CAM']") > 0, "a map")
+    for method, name in (("lime", "LIME"), ("occlusion", "Occlusion")):
+        page.choose(of("method"), method)
+        page.until(lambda: page.count(of("heat") + f"[data-drawn][aria-label^={name}]") > 0, f"a map of {name}")
+        assert page.count(of("maps") + " figure") == page.count(of("heat") + f"[aria-label^={name}]")
+    page.fill(of("item"), "2")
+    page.click(of("show-item"))
+    page.shown(of("picture-facts"), "item 2")
+    page.until(lambda: page.count(of("heat") + "[data-drawn][aria-label^=Occlusion]") > 0, "the method that was chosen")
+    page.choose(of("method"), "grad_cam")
+
+
 # ---------------------------------------------------------------------------------------- trying
 
 

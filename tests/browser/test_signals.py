@@ -58,13 +58,27 @@ def test_a_matrix_counts_windows(page, daemon, heard, part):
     assert page.texts(of("matrix") + " .sum-name") == ["Windows", "Recall"]
     true, predicted = np.unravel_index((counts - np.diag(np.diag(counts))).argmax(), counts.shape)
     page.click(f'{of("cell")}[data-true="{true}"][data-predicted="{predicted}"]')
-    page.shown(of("cell-samples"), "A click shows it large")
+    page.shown(of("cell-samples"), "A click shows why")
     page.click(of("thumbnail"))
     page.shown(of("picture-dialog"), "sure")
+    page.until(lambda: page.count(of("heat") + "[data-drawn]") == 2, "bands of the predicted and of the true class")
     assert page.count(of("picture-dialog") + " " + of("failure")) == 0
     page.quiet()
     assert "picture" not in page.body().lower()
     assert page.count('main [aria-label*="icture"], dialog[aria-label*="icture"], dialog [aria-label*="icture"]') == 0
+
+
+def test_a_window_has_a_band_over_its_plot(page, daemon, heard):
+    page.go(f"#/trials/{heard[1]['id']}?tab=explanations&item=3")
+    page.shown(of("picture-facts"), "item 3 of the data set")
+    page.until(lambda: page.count(of("heat") + "[data-drawn]") > 0, "a band")
+    plot, band = (page.script("const r = document.querySelector(arguments[0]).getBoundingClientRect(); return [r.left, r.top, r.width, r.height]",
+                              of("maps") + what) for what in (" img", " canvas"))
+    assert np.allclose(plot, band, atol=1) and abs(plot[2] / plot[3] - 2) < 0.05
+    page.choose(of("method"), "occlusion")
+    page.until(lambda: page.count(of("heat") + "[data-drawn][aria-label^=Occlusion]") > 0, "a band of occlusion")
+    page.quiet()
+    assert "picture" not in page.body().lower()
 
 
 def test_matrices_side_by_side_count_windows(page, heard):

@@ -18,9 +18,9 @@ export function sampleWord(kind) {
   return WORDS[dataOf(kind)];
 }
 
-/** @returns {boolean} whether the service can say why a network saw what it did: so far, in pictures */
+/** @returns {boolean} whether the service can say why a network saw what it did: in pictures and windows */
 export function isExplained(kind) {
-  return dataOf(kind) === 'image_classification';
+  return dataOf(kind) !== 'sequences';
 }
 
 const MADE_FOR = {image: 'image_classification', signal: 'signals', sequence: 'sequences'};

@@ -21,7 +21,7 @@ async function answered(row, path, signal) {
 /**
  * Maps or an activation of an item of the trial's data set.
  * @param {string} trialId
- * @param {{item: number, method?: string, layer?: string, class?: string}} question
+ * @param {{item: number, method?: string, layer?: string, class?: string}} question, and how a method hides
  * @returns {Promise<Object>} {id, result}
  */
 export async function explainItem(trialId, question, signal) {

@@ -1,5 +1,6 @@
 import {blob} from '../api.js';
 import {h, set} from '../dom.js';
+import {dataOf} from './data_kind.js';
 
 /** Small pictures are shown with their pixels, not smeared. */
 const SHARP_BELOW = 64;
@@ -30,11 +31,12 @@ const waiting = new WeakMap();
 /**
  * A picture of the API, which a token may be needed for.
  * @param {string} path e.g. "/v1/datasets/ID/items/7/image"
- * @param {{alt: string, signal: AbortSignal}} options
+ * @param {{alt: string, signal: AbortSignal, kind?: string}} options kind of the data: a plot of a window keeps its shape
  * @returns {HTMLImageElement}
  */
-export function picture(path, {alt, signal}) {
-  const image = h('img', {class: 'picture', alt, on: {
+export function picture(path, {alt, signal, kind}) {
+  const shape = dataOf(kind) === 'signals' ? 'picture stretched' : 'picture';
+  const image = h('img', {class: shape, alt, on: {
     load: () => image.classList.toggle('sharp', image.naturalWidth < SHARP_BELOW),
   }});
   waiting.set(image, () => load(image, path, signal));

@@ -16,7 +16,7 @@ function facts(row) {
 }
 
 function content({trial, kind}, row, signal) {
-  const copy = () => picture(row.image, {alt: `Item ${row.sample} of the data set`, signal});
+  const copy = () => picture(row.image, {alt: `Item ${row.sample} of the data set`, signal, kind});
   if (!isExplained(kind)) {
     return [facts(row), h('div', {class: 'maps'}, h('figure', {}, copy()))];
   }

@@ -37,7 +37,7 @@ function thumbnail({trial, kind}, rows, i, kept, signal) {
   const map = kept.get(row.sample);
   const words = `Item ${row.sample}, ${row.true} taken for ${row.predicted}, ${percent(row.probability)} sure`;
   return h('button', {class: 'thumbnail', 'data-test': 'thumbnail', 'data-sample': row.sample, 'aria-label': `${words}: show ${isExplained(kind) ? 'why' : 'it large'}`, on: {click: () => openSample({trial, kind}, rows, i, signal)}},
-    h('span', {class: 'pair'}, picture(row.image, {alt: '', signal}), map ? smallMap(trial, map, picture(row.image, {alt: '', signal}), signal) : null),
+    h('span', {class: 'pair'}, picture(row.image, {alt: '', signal, kind}), map ? smallMap(trial, map, picture(row.image, {alt: '', signal, kind}), signal) : null),
     h('span', {class: 'small'}, percent(row.probability)));
 }
 

@@ -3,12 +3,12 @@ import {bars} from '../../charts/bars.js';
 import {ramp} from '../../charts/ramp.js';
 import {h, replace, set} from '../../dom.js';
 import {percent, plural} from '../../format.js';
-import {isExplained} from '../../parts/data_kind.js';
+import {isExplained, sampleWord} from '../../parts/data_kind.js';
 import {download} from '../../parts/download.js';
 import {explainItem, rowsOf} from '../../parts/explain.js';
 import {failure} from '../../parts/failure.js';
 import {choice, field} from '../../parts/field.js';
-import {mapsOf} from '../../parts/maps.js';
+import {MAP_METHODS, mapsOf} from '../../parts/maps.js';
 import {picture} from '../../parts/picture.js';
 
 /** Layers that change nothing that could be seen, or keep no activation. */
@@ -19,7 +19,7 @@ const pathOf = (trial, item) => `/v1/datasets/${trial.dataset}/items/${item}/ima
 
 /** The numbers of an array as a file. */
 function saveButton(row, text, signal) {
-  const name = `${row.method}-${row.layer}-item-${row.sample ?? 'posted'}${row.class ? `-${row.class}` : ''}.json`;
+  const name = `${[row.method, row.layer].filter(Boolean).join('-')}-item-${row.sample ?? 'posted'}${row.class ? `-${row.class}` : ''}.json`;
   return h('button', {class: 'small', 'data-test': 'save-array', on: {click: () => download(row.path, name, {accept: 'application/json', signal})}}, text);
 }
 
@@ -59,35 +59,61 @@ function facts({name, part, sample, true: truth, predicted, probability}) {
     h('span', {class: 'muted'}, `${percent(probability)} sure`), h('span', {class: 'muted small break'}, `item ${sample} of the data set, ${name}, in its ${part} part`));
 }
 
-/** One picture: maps of what the network saw in it, what else it could be, activations. */
-function itemView(trial, item, kept, signal) {
-  const copy = () => picture(pathOf(trial, item), {alt: `Item ${item} of the data set`, signal});
-  const maps = h('div', {}, h('p', {class: 'muted small', role: 'status'}, 'The network is asked why …'));
+let lastMethod = 'grad_cam'; // stays from sample to sample
+
+/** The methods to choose from, with what the chosen one does. */
+function methodChoice(onChoose) {
+  const text = h('span', {class: 'small muted'}, MAP_METHODS[lastMethod].text);
+  const select = choice(Object.entries(MAP_METHODS).map(([name, {label}]) => [name, label]), {'aria-label': 'Method', 'data-test': 'method', on: {change: () => {
+    lastMethod = select.value;
+    replace(text, MAP_METHODS[lastMethod].text);
+    onChoose();
+  }}});
+  select.value = lastMethod;
+  return h('div', {class: 'row'}, select, text);
+}
+
+/** One sample: maps of what the network saw in it, what else it could be, activations. */
+function itemView(trial, kind, item, kept, signal) {
+  const copy = () => picture(pathOf(trial, item), {alt: `Item ${item} of the data set`, signal, kind});
+  const maps = h('div', {});
   const head = h('div', {});
   const saves = h('div', {class: 'row'});
   const classes = h('div', {class: 'stack'});
-  const draw = (rows) => {
+  const draw = (rows, own) => {
     replace(head, facts(rows[0]));
-    replace(maps, mapsOf(rows, copy, signal));
+    replace(maps, mapsOf(rows, copy, own));
     replace(saves, rows.map((row) => saveButton(row, `Save the map for ${row.class}`, signal)));
   };
-  const known = kept.filter(({method}) => method === 'grad_cam');
-  if (known.length > 0) {
-    draw(known);
-  }
-  explainItem(trial.id, {item}, signal).then((answer) => {
-    if (known.length === 0) {
-      draw(rowsOf(answer));
+  let current = new AbortController();
+  signal.addEventListener('abort', () => current.abort(), {once: true});
+  const show = () => {
+    current.abort();
+    current = new AbortController();
+    const own = current.signal;
+    const known = kept.filter(({method}) => method === lastMethod);
+    replace(saves);
+    if (known.length > 0) {
+      draw(known, own);
+    } else {
+      replace(maps, h('p', {class: 'muted small', role: 'status'}, 'The network is asked why …'));
     }
-    replace(classes, h('h3', {}, 'What it could be'), bars(answer.result.classes.map(({name, probability}) => ({name, share: probability})), {marked: answer.result.true, label: 'Probabilities of the classes'}));
-  }).catch((error) => signal.aborted || replace(known.length > 0 ? classes : maps, failure(error)));
-  return [h('section', {class: 'card'}, h('h2', {}, 'What the network saw'), head, h('div', {class: 'looked'}, h('div', {class: 'stack'}, maps, saves), classes)), activations(trial, item, kept, signal)];
+    explainItem(trial.id, {item, method: lastMethod}, own).then((answer) => {
+      if (known.length === 0) {
+        draw(rowsOf(answer), own);
+      }
+      replace(classes, h('h3', {}, 'What it could be'), bars(answer.result.classes.map(({name, probability}) => ({name, share: probability})), {marked: answer.result.true, label: 'Probabilities of the classes'}));
+    }).catch((error) => own.aborted || replace(known.length > 0 ? classes : maps, failure(error)));
+  };
+  const choosing = methodChoice(show);
+  show();
+  return [h('section', {class: 'card'}, h('h2', {}, 'What the network saw'), head, choosing, h('div', {class: 'looked'}, h('div', {class: 'stack'}, maps, saves), classes)), activations(trial, item, kept, signal)];
 }
 
-/** The kept pictures to choose from, and a field for any other. */
-function chooser(trial, samples, onPick, signal) {
+/** The kept samples to choose from, and a field for any other. */
+function chooser(trial, kind, samples, onPick, signal) {
   const buttons = samples.map((row) => h('button', {class: 'thumbnail', 'data-test': 'kept-picture', 'data-sample': row.sample, title: `${row.true}, predicted ${row.predicted}`, 'aria-label': `Item ${row.sample}: ${row.true}, predicted ${row.predicted}`, on: {click: () => onPick(row.sample)}},
-    h('span', {class: 'pair'}, picture(pathOf(trial, row.sample), {alt: '', signal})), h('span', {class: 'small clip'}, row.true)));
+    h('span', {class: 'pair'}, picture(pathOf(trial, row.sample), {alt: '', signal, kind})), h('span', {class: 'small clip'}, row.true)));
   const number = h('input', {type: 'number', min: 0, step: 1, required: true, 'data-test': 'item', inputmode: 'numeric'});
   const form = h('form', {class: 'stack', on: {submit: (event) => { event.preventDefault(); onPick(Number(number.value)); }}},
     field('Any item of the data set', number, 'By its number'), h('button', {'data-test': 'show-item'}, 'Show'));
@@ -95,15 +121,15 @@ function chooser(trial, samples, onPick, signal) {
     buttons.forEach((one) => set(one, {'aria-pressed': String(Number(one.dataset.sample) === item)}));
     number.value = String(item);
   };
-  const some = samples.length > 0 ? [h('h2', {}, 'Kept by the trial'), h('div', {class: 'thumbnails'}, buttons)] : h('p', {class: 'muted small'}, 'The job asked for no explanations; any picture can still be asked about.');
+  const some = samples.length > 0 ? [h('h2', {}, 'Kept by the trial'), h('div', {class: 'thumbnails'}, buttons)] : h('p', {class: 'muted small'}, `The job asked for no explanations; any ${sampleWord(kind)} can still be asked about.`);
   return {element: h('section', {class: 'card'}, some, form), mark};
 }
 
-async function fill(trial, scope, body) {
+async function fill(trial, kind, scope, body) {
   const {items} = await get(`/v1/trials/${trial.id}/explanations`, scope);
   const kept = items.map((row) => ({...row, path: `/v1/trials/${trial.id}/explanations/${row.n}`}));
   const samples = [...new Map(kept.map((row) => [row.sample, row])).values()];
-  const shown = h('div', {class: 'stack'}, h('p', {class: 'empty'}, 'Choose a picture.'));
+  const shown = h('div', {class: 'stack'}, h('p', {class: 'empty'}, `Choose a ${sampleWord(kind)}.`));
   let current = new AbortController();
   scope.signal.addEventListener('abort', () => current.abort(), {once: true});
   const pick = (item) => {
@@ -111,9 +137,9 @@ async function fill(trial, scope, body) {
     current = new AbortController();
     scope.setQuery({item});
     choosing.mark(item);
-    replace(shown, itemView(trial, item, kept.filter(({sample}) => sample === item), current.signal));
+    replace(shown, itemView(trial, kind, item, kept.filter(({sample}) => sample === item), current.signal));
   };
-  const choosing = chooser(trial, samples, pick, scope.signal);
+  const choosing = chooser(trial, kind, samples, pick, scope.signal);
   replace(body, h('div', {class: 'explained'}, choosing.element, shown));
   const asked = Number(scope.query.get('item') ?? samples[0]?.sample ?? 'none');
   if (Number.isInteger(asked)) {
@@ -121,14 +147,14 @@ async function fill(trial, scope, body) {
   }
 }
 
-/** Maps and activations of single pictures. */
+/** Maps and activations of single samples. */
 export const tab = {
   name: 'explanations',
   label: 'Explanations',
   applies: (trial, job) => isExplained(job.kind),
   show(trial, job, scope) {
     const body = h('div', {}, h('p', {class: 'empty'}, 'Loading …'));
-    fill(trial, scope, body).catch((error) => scope.signal.aborted || replace(body, failure(error)));
+    fill(trial, job.kind, scope, body).catch((error) => scope.signal.aborted || replace(body, failure(error)));
     return body;
   },
 };
