@@ -133,9 +133,10 @@ void nn_hider_destroy(struct nn_hider *hider)
 {
     if (hider) {
         struct nn_memory *memory = hider->setup.memory;
-        void *const blocks[] = {hider->coefficients, hider->work,   hider->shown,
-                                hider->segment_of,   hider->sums,   hider->masks_over,
-                                hider->scores,       hider->copies, hider->fill};
+        void *const blocks[] = {hider->room.numbers, hider->room.pieces, hider->room.queue,
+                                hider->coefficients, hider->work,        hider->shown,
+                                hider->segment_of,   hider->sums,        hider->masks_over,
+                                hider->scores,       hider->copies,      hider->fill};
         for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
             nn_memory_free(memory, blocks[i]);
         }

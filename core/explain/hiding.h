@@ -32,13 +32,16 @@ struct nn_occlusion {
 /* Places along a side of `side` values. */
 size_t nn_occlusion_places(size_t side, size_t mask, size_t stride);
 
-/* Segments are the cells of a grid whose shape is nearest to the sample's. Each copy but the first,
- * which is the sample, hides every segment with probability 1/2, by bits that are a function of
- * (seed, copy, segment). With z the segments that a copy shows and D its distance from the sample,
- *     D = 1 - sqrt(share of z that is shown),  weight = exp(-8 D^2),
- * the coefficients c are those of: least sum of weight (score - b - z.c)^2, plus |c|^2 (the kernel,
- * its width 0.25, and the ridge of 1 are those of the authors' implementation). */
+/* Segments are the cells of a grid whose shape is nearest to the sample's, or superpixels: clusters
+ * of like colours near each other, by SLIC (superpixels.c), of pictures alone. Each copy but the
+ * first, which is the sample, hides every segment with probability 1/2, by bits that are a function
+ * of (seed, copy, segment). With z the segments that a copy shows and D its distance from the
+ * sample, D = 1 - sqrt(share of z that is shown),  weight = exp(-8 D^2), the coefficients c are
+ * those of: least sum of weight (score - b - z.c)^2, plus |c|^2 (the kernel, its width 0.25, and
+ * the ridge of 1 are those of the authors' implementation). */
+enum nn_segmentation { NN_SEGMENTATION_GRID, NN_SEGMENTATION_SUPERPIXELS };
 struct nn_lime {
+    enum nn_segmentation segmentation;
     size_t segments; /* about so many; at least 2 */
     size_t copies;   /* at least 2 */
     uint64_t seed;

@@ -7,6 +7,13 @@
 
 #include "core/explain/hiding.h"
 
+/* Scratch of nn_segments_superpixels. */
+struct nn_superpixels_room {
+    double *numbers;
+    int32_t *pieces;
+    uint32_t *queue;
+};
+
 struct nn_hider {
     struct nn_hider_setup setup;
     struct nn_occlusion occlusion;
@@ -21,11 +28,12 @@ struct nn_hider {
     /* occlusion; NULL without it */
     double *sums, *masks_over; /* height x width: falls of the score, and masks that cover it */
     /* LIME; NULL without it */
-    uint32_t *segment_of; /* height x width */
+    uint32_t *segment_of; /* height x width; of superpixels those of the last sample */
     size_t segments;
-    uint8_t *shown;       /* copies x segments: 1 or 0 */
-    double *work;         /* nn_lime_work numbers */
-    double *coefficients; /* segments */
+    struct nn_superpixels_room room; /* empty without superpixels */
+    uint8_t *shown;                  /* copies x segments: 1 or 0 */
+    double *work;                    /* nn_lime_work numbers */
+    double *coefficients;            /* segments */
 };
 
 /* Makes copy `copy`, at least 1, out of the sample that `slot` holds. */
@@ -39,8 +47,20 @@ NN_MUST_CHECK bool nn_hider_run(struct nn_hider *hider, const void *sample, size
 NN_MUST_CHECK enum nn_status nn_occlusion_init(struct nn_hider *hider, struct nn_error *err);
 NN_MUST_CHECK enum nn_status nn_lime_init(struct nn_hider *hider, struct nn_error *err);
 
-/* Cuts height x width into about `wanted` cells of a grid; returns how many there are. */
+/* Cuts height x width into about `wanted` cells of a grid, rows x columns; returns how many there
+ * are.
+ */
+struct nn_grid {
+    size_t rows, columns;
+};
+struct nn_grid nn_segments_shape(size_t height, size_t width, size_t wanted);
 size_t nn_segments_grid(size_t height, size_t width, size_t wanted, uint32_t *out);
+/* Cuts a picture into at most as many connected superpixels; room->numbers holds
+ * nn_superpixels_numbers, the others one for each pixel. */
+size_t nn_superpixels_numbers(size_t pixels, size_t seeds);
+size_t nn_segments_superpixels(const uint8_t *pixels, size_t height, size_t width, size_t channels,
+                               size_t wanted, const struct nn_superpixels_room *room,
+                               uint32_t *out);
 
 /* The regression of hiding.h over n copies and d segments. score[i * stride] is that of copy i. */
 size_t nn_lime_work(size_t d);

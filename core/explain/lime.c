@@ -39,24 +39,51 @@ static void hide_segments(const struct nn_hider *hider, size_t copy, uint8_t *sl
     }
 }
 
+/* Of a grid once for all samples; superpixels are of each sample. */
+static void cut_sample(struct nn_hider *hider, const void *sample)
+{
+    const struct nn_lime *lime = &hider->lime;
+    if (lime->segmentation == NN_SEGMENTATION_SUPERPIXELS) {
+        hider->segments =
+            nn_segments_superpixels(sample, hider->height, hider->width, hider->setup.bind.channels,
+                                    lime->segments, &hider->room, hider->segment_of);
+        draw_copies(hider);
+    }
+}
+
+static enum nn_status make_room(struct nn_hider *hider, struct nn_error *err)
+{
+    struct nn_memory *memory = hider->setup.memory;
+    struct nn_superpixels_room *room = &hider->room;
+    size_t pixels = hider->height * hider->width;
+    NN_ASSERT(hider->setup.value_bytes == 1);
+    room->numbers = nn_memory_alloc(memory, nn_superpixels_numbers(pixels, hider->segments),
+                                    sizeof *room->numbers);
+    room->pieces = nn_memory_alloc(memory, pixels, sizeof *room->pieces);
+    room->queue = nn_memory_alloc(memory, pixels, sizeof *room->queue);
+    return room->numbers && room->pieces && room->queue
+               ? NN_OK
+               : nn_fail(err, NN_ERR_MEMORY, "no memory to hide parts of samples");
+}
+
 enum nn_status nn_lime_init(struct nn_hider *hider, struct nn_error *err)
 {
     struct nn_memory *memory = hider->setup.memory;
+    const struct nn_lime *lime = &hider->lime;
     hider->segment_of = nn_memory_alloc(memory, hider->height * hider->width, sizeof(uint32_t));
     if (!hider->segment_of) {
         return nn_fail(err, NN_ERR_MEMORY, "no memory to hide parts of samples");
     }
-    size_t d =
-        nn_segments_grid(hider->height, hider->width, hider->lime.segments, hider->segment_of);
-    hider->segments = d;
-    hider->shown = nn_memory_alloc(memory, hider->lime.copies, d);
-    hider->work = nn_memory_alloc(memory, nn_lime_work(d), sizeof(double));
-    hider->coefficients = nn_memory_alloc(memory, d, sizeof(double));
+    hider->segments =
+        nn_segments_grid(hider->height, hider->width, lime->segments, hider->segment_of);
+    hider->shown = nn_memory_alloc(memory, lime->copies, hider->segments);
+    hider->work = nn_memory_alloc(memory, nn_lime_work(hider->segments), sizeof(double));
+    hider->coefficients = nn_memory_alloc(memory, hider->segments, sizeof(double));
     if (!hider->shown || !hider->work || !hider->coefficients) {
         return nn_fail(err, NN_ERR_MEMORY, "no memory to hide parts of samples");
     }
     draw_copies(hider);
-    return NN_OK;
+    return lime->segmentation == NN_SEGMENTATION_SUPERPIXELS ? make_room(hider, err) : NN_OK;
 }
 
 /* ---- the regression ---- */
@@ -138,6 +165,7 @@ bool nn_hider_lime(struct nn_hider *hider, const void *sample, const size_t *cla
 {
     size_t pixels = hider->height * hider->width;
     NN_ASSERT(hider->setup.lime);
+    cut_sample(hider, sample);
     if (!nn_hider_run(hider, sample, hider->lime.copies, hide_segments, classes, n)) {
         return false;
     }

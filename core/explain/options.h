@@ -32,6 +32,7 @@ struct nn_occlusion_options {
 extern const struct jx_field nn_occlusion_fields[];
 
 struct nn_lime_options {
+    int segmentation; /* enum nn_segmentation */
     int64_t segments, copies, seed;
 };
 extern const struct jx_field nn_lime_fields[];

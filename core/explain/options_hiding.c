@@ -34,15 +34,27 @@ const struct jx_field nn_occlusion_fields[] = {
     JX_END,
 };
 
+static const struct jx_choice SEGMENTATIONS[] = {
+    {"grid", NN_SEGMENTATION_GRID, "cells of equal size"},
+    {"superpixels", NN_SEGMENTATION_SUPERPIXELS, "like colours near each other, of pictures"},
+    JX_END,
+};
+
 #define LIME(member) offsetof(struct nn_lime_options, member)
 const struct jx_field nn_lime_fields[] = {
+    {.name = "segmentation",
+     .type = JX_ENUM,
+     .offset = LIME(segmentation),
+     .choices = SEGMENTATIONS,
+     .fallback = "\"grid\"",
+     .doc = "what the sample is cut into"},
     {.name = "segments",
      .type = JX_INT,
      .offset = LIME(segments),
      .min = 2,
      .max = NN_LIME_SEGMENTS_MAX,
      .fallback = "49",
-     .doc = "about how many cells of a grid the sample is cut into"},
+     .doc = "about how many segments the sample is cut into"},
     {.name = "copies",
      .type = JX_INT,
      .offset = LIME(copies),
@@ -149,6 +161,21 @@ static enum nn_status plan_fill(const struct nn_hiding_options *options,
     return NN_OK;
 }
 
+static enum nn_status plan_lime(const struct nn_lime_options *options,
+                                const struct nn_explain_subject *subject, struct nn_lime *out,
+                                struct nn_error *err)
+{
+    if (options->segmentation == NN_SEGMENTATION_SUPERPIXELS && subject->signals) {
+        return nn_fail_at(err, NN_ERR_INVALID, "/lime/segmentation",
+                          "superpixels are of pictures; a window of a signal is cut by a grid");
+    }
+    *out = (struct nn_lime){.segmentation = (enum nn_segmentation)options->segmentation,
+                            .segments = (size_t)options->segments,
+                            .copies = (size_t)options->copies,
+                            .seed = (uint64_t)options->seed};
+    return NN_OK;
+}
+
 /* Options of a method that is not wanted are a mistake. */
 static enum nn_status refuse_unused(const struct nn_hiding_options *options,
                                     const struct nn_explain_plan *plan, struct nn_error *err)
@@ -177,8 +204,7 @@ enum nn_status nn_explain_plan_hiding(const struct nn_hiding_options *options,
         status = plan_occlusion(&options->occlusion, &subject->bind, &plan->occlusion, err);
     }
     if (status == NN_OK && plan->limes) {
-        plan->lime = (struct nn_lime){(size_t)options->lime.segments, (size_t)options->lime.copies,
-                                      (uint64_t)options->lime.seed};
+        status = plan_lime(&options->lime, subject, &plan->lime, err);
     }
     return status == NN_OK ? plan_fill(options, subject, plan, err) : status;
 }

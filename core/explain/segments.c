@@ -12,15 +12,21 @@ static size_t clamped(double wanted, size_t most)
     return whole < 1 ? 1 : whole > (double)most ? most : (size_t)whole;
 }
 
-size_t nn_segments_grid(size_t height, size_t width, size_t wanted, uint32_t *out)
+struct nn_grid nn_segments_shape(size_t height, size_t width, size_t wanted)
 {
     size_t most_rows = height < wanted ? height : wanted;
     size_t rows = clamped(sqrt((double)wanted * (double)height / (double)width), most_rows);
-    size_t columns = clamped((double)wanted / (double)rows, width);
+    return (struct nn_grid){rows, clamped((double)wanted / (double)rows, width)};
+}
+
+size_t nn_segments_grid(size_t height, size_t width, size_t wanted, uint32_t *out)
+{
+    struct nn_grid grid = nn_segments_shape(height, width, wanted);
     for (size_t y = 0; y < height; y++) {
         for (size_t x = 0; x < width; x++) {
-            out[y * width + x] = (uint32_t)(y * rows / height * columns + x * columns / width);
+            out[y * width + x] =
+                (uint32_t)(y * grid.rows / height * grid.columns + x * grid.columns / width);
         }
     }
-    return rows * columns;
+    return grid.rows * grid.columns;
 }

@@ -52,7 +52,7 @@ def test_what_was_asked_for_is_kept(daemon, hidden):
     url = f"/v1/trials/{trial['id']}/explanations"
     assert daemon.get(url + "?method=lime")["items"] == [row for row in rows if row["method"] == "lime"]
     assert daemon.get(url + "?method=grad_cam")["items"] == []
-    assert daemon.get(f"/v1/trials/{trial['id']}")["resolved"]["explain"]["lime"] == {"segments": 9, "copies": 64, "seed": 5}
+    assert daemon.get(f"/v1/trials/{trial['id']}")["resolved"]["explain"]["lime"] == {"segmentation": "grid", **HIDING["lime"]}
 
 
 def test_asked_for_later_the_bits_are_equal(daemon, hidden):
@@ -105,6 +105,8 @@ def test_lime_is_of_cells(daemon, hidden):
     again = {**HIDING["lime"], "seed": 6}
     other = ask(daemon, trial, item=row["sample"], method="lime", lime=again, **{"class": row["class"]})
     assert (values(daemon, other) != kept(daemon, trial, row)).any()
+    cut = ask(daemon, trial, item=row["sample"], method="lime", lime={**HIDING["lime"], "segmentation": "superpixels"})
+    assert 2 <= len({*values(daemon, cut).ravel()}) <= 9
 
 
 def test_drawings(daemon, hidden):

@@ -138,6 +138,7 @@ def test_a_wrong_declaration_names_the_field(daemon, fields, pointer):
     ({"data": {"noise": {"level": 3}}}, "unknown_field", "/data/noise/level"),
     ({"explain": {"occlusion": {"mask_size": WINDOW + 1}}}, "invalid_field", "/explain/occlusion/mask_size"),
     ({"explain": {"lime": {}, "mask_value": [1, 2]}}, "invalid_field", "/explain/mask_value"),
+    ({"explain": {"lime": {"segmentation": "superpixels"}}}, "invalid_field", "/explain/lime/segmentation"),
 ])
 def test_what_is_of_pictures_is_refused(daemon, signals, fields, code, pointer):
     daemon.refused("POST", "/v1/jobs", 422, code, pointer, json={**SMALL, "dataset": signals["id"], **fields})

@@ -162,8 +162,9 @@ static struct nn_hider *hide(const json_t *c, const struct subject *s, bool plai
     const struct nn_occlusion occlusion = {side_of(hiding, "mask", 0), side_of(hiding, "mask", 1),
                                            side_of(hiding, "stride", 0),
                                            side_of(hiding, "stride", 1)};
-    const struct nn_lime lime = {size_of(hiding, "segments"), size_of(hiding, "copies"),
-                                 size_of(hiding, "seed")};
+    const struct nn_lime lime = {.segments = size_of(hiding, "segments"),
+                                 .copies = size_of(hiding, "copies"),
+                                 .seed = size_of(hiding, "seed")};
     double fill[3];
     for (size_t i = 0; i < s->bind.channels; i++) {
         fill[i] = json_number_value(json_array_get(json_object_get(hiding, "fill"), i));

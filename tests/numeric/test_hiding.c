@@ -240,6 +240,135 @@ static void grids_follow_the_shape(void **state)
     }
 }
 
+/* ---- superpixels ---- */
+
+enum { SIDE = 40, SPOT = 12 }; /* a spot of that radius, on a ground whose left is darker */
+
+static bool in_spot(size_t i)
+{
+    double y = (double)(i / SIDE) - 17, x = (double)(i % SIDE) - 22;
+    return y * y + x * x < SPOT * SPOT;
+}
+
+static void draw_spot(uint8_t *pixels, size_t channels)
+{
+    for (size_t i = 0; i < SIDE * SIDE; i++) {
+        for (size_t c = 0; c < channels; c++) {
+            pixels[i * channels + c] = in_spot(i)            ? (uint8_t)(220 - 70 * c)
+                                       : i % SIDE < SIDE / 2 ? 30
+                                                             : 90;
+        }
+    }
+}
+
+/* Pixels of a segment that can be reached from its first. */
+static size_t reached(const uint32_t *label, size_t first)
+{
+    bool seen[SIDE * SIDE] = {false};
+    size_t queue[SIDE * SIDE], n = 1;
+    queue[0] = first;
+    seen[first] = true;
+    for (size_t at = 0; at < n; at++) {
+        for (size_t j = 0; j < SIDE * SIDE; j++) {
+            size_t down = j > queue[at] ? j - queue[at] : queue[at] - j;
+            bool beside = (down == SIDE) || (down == 1 && j / SIDE == queue[at] / SIDE);
+            if (beside && !seen[j] && label[j] == label[first]) {
+                seen[j] = true;
+                queue[n++] = j;
+            }
+        }
+    }
+    return n;
+}
+
+static void check_segments(const uint8_t *pixels, size_t channels, const uint32_t *label, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        size_t first = SIDE * SIDE, size = 0, other = 0;
+        for (size_t i = SIDE * SIDE; i-- > 0;) {
+            first = label[i] == k ? i : first;
+            size += label[i] == k ? 1 : 0;
+        }
+        assert_true(size > 0);
+        for (size_t i = 0; i < SIDE * SIDE; i++) {
+            other += label[i] == k && pixels[i * channels] != pixels[first * channels] ? 1 : 0;
+        }
+        assert_int_equal(other, 0); /* like colours alone */
+        assert_int_equal(reached(label, first), size);
+    }
+}
+
+static void superpixels_follow_colours(void **state)
+{
+    (void)state;
+    static uint8_t pixels[SIDE * SIDE * 3];
+    static uint32_t label[SIDE * SIDE], again[SIDE * SIDE], queue[SIDE * SIDE];
+    static int32_t pieces[SIDE * SIDE];
+    static double numbers[SIDE * SIDE * 6];
+    const struct nn_superpixels_room room = {numbers, pieces, queue};
+    assert_true(nn_superpixels_numbers(SIDE * SIDE, 49) <= SIDE * SIDE * 6);
+    for (size_t channels = 1; channels <= 3; channels += 2) {
+        draw_spot(pixels, channels);
+        size_t n = nn_segments_superpixels(pixels, SIDE, SIDE, channels, 49, &room, label);
+        assert_in_range(n, 30, 49);
+        check_segments(pixels, channels, label, n);
+        assert_int_equal(nn_segments_superpixels(pixels, SIDE, SIDE, channels, 49, &room, again),
+                         n);
+        assert_memory_equal(label, again, sizeof label);
+    }
+    memset(pixels, 7, sizeof pixels); /* nothing to follow: the grid, but for ties */
+    size_t n = nn_segments_superpixels(pixels, SIDE, SIDE, 3, 16, &room, label);
+    assert_int_equal(n, 16);
+    for (size_t i = 0; i < SIDE * SIDE; i++) {
+        assert_int_equal(label[i], i / SIDE / 10 * 4 + i % SIDE / 10);
+    }
+    pixels[0] = 200;
+    assert_int_equal(nn_segments_superpixels(pixels, 1, 1, 3, 9, &room, label), 1);
+    assert_int_equal(nn_segments_superpixels(pixels, 2, 3, 1, 400, &room, label), 6);
+}
+
+/* The patch stands out, so that its superpixels get what it is worth and others next to nothing. */
+static void lime_of_superpixels(void **state)
+{
+    (void)state;
+    static const struct nn_lime LIME = {NN_SEGMENTATION_SUPERPIXELS, 30, 800, 3};
+    struct subject s = subject_open();
+    struct nn_hider_setup setup = setup_of(&s);
+    nn_real map[PIXELS], first[PIXELS];
+    const size_t class_index = 1;
+    double worth = 0;
+    for (size_t i = 0; i < PIXELS; i++) {
+        if (!in_patch(i)) {
+            memset(s.sample + i * C, 20, C);
+        }
+        worth += worth_of(&s, i);
+    }
+    setup.lime = &LIME;
+    struct nn_hider *hider = hide(&setup);
+    assert_true(nn_hider_lime(hider, s.sample, &class_index, 1, first));
+    uint8_t other[sizeof s.sample] = {0}; /* is cut in another way, and leaves nothing behind */
+    assert_true(nn_hider_lime(hider, other, &class_index, 1, map));
+    assert_true(nn_hider_lime(hider, s.sample, &class_index, 1, map));
+    assert_memory_equal(map, first, sizeof map);
+    nn_hider_destroy(hider);
+    double found = 0;
+    nn_real seen[PIXELS];
+    size_t n = 0;
+    for (size_t i = 0; i < PIXELS; i++) {
+        bool is_new = in_patch(i);
+        assert_true(in_patch(i) || fabs((double)map[i]) < 0.02 * worth);
+        for (size_t k = 0; k < n; k++) {
+            is_new = is_new && fabs((double)(seen[k] - map[i])) > 1e-7;
+        }
+        if (is_new) {
+            seen[n++] = map[i];
+            found += (double)map[i];
+        }
+    }
+    assert_true(fabs(found - worth) < 0.02 * worth);
+    test_network_destroy(&s.trained);
+}
+
 /* ---- both ---- */
 
 static const char SMALL[] =
@@ -371,6 +500,8 @@ int main(void)
         cmocka_unit_test(a_linear_network_is_read_off),
         cmocka_unit_test(the_normal_equations_hold),
         cmocka_unit_test(grids_follow_the_shape),
+        cmocka_unit_test(superpixels_follow_colours),
+        cmocka_unit_test(lime_of_superpixels),
         cmocka_unit_test(bits_are_equal),
         cmocka_unit_test(it_stops_between_batches),
         cmocka_unit_test(no_memory_is_said),

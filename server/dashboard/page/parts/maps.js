@@ -6,7 +6,7 @@ import {coverSlider, heat, heatLegend} from './heat.js';
 export const MAP_METHODS = {
   grad_cam: {label: 'Grad-CAM', text: 'What the last layer with height and width sees, weighed by how much the score depends on it.'},
   occlusion: {label: 'Occlusion', text: 'How far the score falls where a mask hides a place.'},
-  lime: {label: 'LIME', text: 'What each cell of a grid is worth, by a linear model of what the network says with cells hidden at random.'},
+  lime: {label: 'LIME', text: 'What each cell of a grid is worth, by a linear model of what the network says with some of them hidden at random.'},
 };
 
 function mapWords({class: name, predicted, true: truth}) {

@@ -111,6 +111,8 @@ static void mistakes_are_named(void **state)
         {NETWORK, "{'occlusion': {'mask_size': [10, 1]}}", "/occlusion/mask_size", NN_ERR_INVALID},
         {NETWORK, "{'occlusion': {'mask_size': 3, 'stride': [3, 4]}}", "/occlusion/stride",
          NN_ERR_INVALID},
+        {NETWORK, "{'lime': {'segmentation': 'superpixels'}, 'mask_value': -1}", "/mask_value",
+         NN_ERR_INVALID},
         {NETWORK, "{'methods': ['occlusion'], 'feature_layer': 'c'}", "/feature_layer",
          NN_ERR_INVALID},
         {FLAT, "{}", "/methods", NN_ERR_NOT_SUPPORTED},
@@ -188,6 +190,14 @@ static void options_of_a_method_ask_for_it(void **state)
     assert_true(plan.grad_cam && plan.limes && !plan.occludes && plan.fill_given);
     assert_true(plan.lime.segments == 9 && plan.lime.copies == 512 && plan.lime.seed == 4);
     assert_true(plan.fill[0] > 1.4 && plan.fill[0] < 1.6 && plan.fill[1] < -299);
+    json_decref(json);
+    struct nn_error err = {0};
+    static const char CUT[] = "{'lime': {'segmentation': 'superpixels'}}";
+    assert_int_equal(plan_for(&WINDOW, NETWORK_1D, CUT, &json, &plan, &err), NN_ERR_INVALID);
+    assert_string_equal(err.pointer, "/lime/segmentation");
+    json_decref(json);
+    assert_int_equal(plan_of(NETWORK, CUT, &json, &plan, NULL), NN_OK);
+    assert_int_equal(plan.lime.segmentation, NN_SEGMENTATION_SUPERPIXELS);
     json_decref(json);
     static const char ALL[] = "{'methods': ['grad_cam', 'activations', 'occlusion', 'lime'], "
                               "'layers': ['r'], 'mask_value': 7}";
