@@ -246,7 +246,23 @@ def test_a_method_is_chosen_and_stays(page, daemon, hostile):
     page.click(of("show-item"))
     page.shown(of("picture-facts"), "item 2")
     page.until(lambda: page.count(of("heat") + "[data-drawn][aria-label^=Occlusion]") > 0, "the method that was chosen")
+    page.fill(of("mask_size"), "13")
+    page.keys(Keys.ENTER)
+    page.shown(of("failure"), "larger than the samples of 12 x 12")
+    page.fill(of("mask_size"), "12")
+    page.keys(Keys.ENTER)
+    page.until(lambda: page.count(of("heat") + "[data-drawn][aria-label^=Occlusion]") > 0, "a map with a mask of one's own")
+    name = [c["name"] for c in daemon.get(f"/v1/datasets/{trial['dataset']}")["classes"]][0]
+    page.script("const s = document.querySelector(arguments[0]); s.value = arguments[1]; s.dispatchEvent(new Event('change'))", of("map-class"), name)
+    page.until(lambda: page.count(of("heat") + "[data-drawn]") == 1 and page.count(of("maps") + " figure") == 1, "the map of one class")
+    assert name in page.body_of(of("maps"))
+    page.fill(of("mask_size"), "")
+    page.choose(of("method"), "lime")
+    page.choose(of("segmentation"), "superpixels")
+    page.until(lambda: page.count(of("heat") + "[data-drawn][aria-label^=LIME]") == 1, "a map of superpixels")
+    page.choose(of("segmentation"), "")
     page.choose(of("method"), "grad_cam")
+    assert len(page.complaints()) == 1  # the refused request, which the browser tells of itself
 
 
 # ---------------------------------------------------------------------------------------- trying

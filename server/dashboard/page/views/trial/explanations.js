@@ -8,8 +8,9 @@ import {download} from '../../parts/download.js';
 import {explainItem, rowsOf} from '../../parts/explain.js';
 import {failure} from '../../parts/failure.js';
 import {choice, field} from '../../parts/field.js';
-import {MAP_METHODS, mapsOf} from '../../parts/maps.js';
+import {mapsOf} from '../../parts/maps.js';
 import {picture} from '../../parts/picture.js';
+import {chosenMethod, methodChoice} from './explanation_method.js';
 
 /** Layers that change nothing that could be seen, or keep no activation. */
 const UNSEEN = new Set(['image_input', 'input', 'softmax', 'dropout', 'flatten']);
@@ -59,20 +60,6 @@ function facts({name, part, sample, true: truth, predicted, probability}) {
     h('span', {class: 'muted'}, `${percent(probability)} sure`), h('span', {class: 'muted small break'}, `item ${sample} of the data set, ${name}, in its ${part} part`));
 }
 
-let lastMethod = 'grad_cam'; // stays from sample to sample
-
-/** The methods to choose from, with what the chosen one does. */
-function methodChoice(onChoose) {
-  const text = h('span', {class: 'small muted'}, MAP_METHODS[lastMethod].text);
-  const select = choice(Object.entries(MAP_METHODS).map(([name, {label}]) => [name, label]), {'aria-label': 'Method', 'data-test': 'method', on: {change: () => {
-    lastMethod = select.value;
-    replace(text, MAP_METHODS[lastMethod].text);
-    onChoose();
-  }}});
-  select.value = lastMethod;
-  return h('div', {class: 'row'}, select, text);
-}
-
 /** One sample: maps of what the network saw in it, what else it could be, activations. */
 function itemView(trial, kind, item, kept, signal) {
   const copy = () => picture(pathOf(trial, item), {alt: `Item ${item} of the data set`, signal, kind});
@@ -91,23 +78,26 @@ function itemView(trial, kind, item, kept, signal) {
     current.abort();
     current = new AbortController();
     const own = current.signal;
-    const known = kept.filter(({method}) => method === lastMethod);
+    const question = chosenMethod();
+    const isUsual = Object.keys(question).length === 1; // else the trial kept other maps
+    const known = isUsual ? kept.filter(({method}) => method === question.method) : [];
     replace(saves);
     if (known.length > 0) {
       draw(known, own);
     } else {
       replace(maps, h('p', {class: 'muted small', role: 'status'}, 'The network is asked why …'));
     }
-    explainItem(trial.id, {item, method: lastMethod}, own).then((answer) => {
+    explainItem(trial.id, {item, ...question}, own).then((answer) => {
+      choosing.offer(answer.result.classes.map(({name}) => name));
       if (known.length === 0) {
         draw(rowsOf(answer), own);
       }
       replace(classes, h('h3', {}, 'What it could be'), bars(answer.result.classes.map(({name, probability}) => ({name, share: probability})), {marked: answer.result.true, label: 'Probabilities of the classes'}));
     }).catch((error) => own.aborted || replace(known.length > 0 ? classes : maps, failure(error)));
   };
-  const choosing = methodChoice(show);
+  const choosing = methodChoice(kind, show);
   show();
-  return [h('section', {class: 'card'}, h('h2', {}, 'What the network saw'), head, choosing, h('div', {class: 'looked'}, h('div', {class: 'stack'}, maps, saves), classes)), activations(trial, item, kept, signal)];
+  return [h('section', {class: 'card'}, h('h2', {}, 'What the network saw'), head, choosing.element, h('div', {class: 'looked'}, h('div', {class: 'stack'}, maps, saves), classes)), activations(trial, item, kept, signal)];
 }
 
 /** The kept samples to choose from, and a field for any other. */
