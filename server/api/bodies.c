@@ -12,6 +12,7 @@ json_t *api_body_schemas(void)
         json_t *schema;
     } rows[] = {
         {"JobCreate", jobs_schema()},
+        {"SearchRange", jobs_range_schema()},
         {"JobPatch", jobs_edit_schema()},
         {"JobRestart", jx_schema(api_restart_fields)},
         {"JobBulk", jx_schema(api_bulk_fields)},

@@ -22,7 +22,6 @@ static const struct {
     {"reuse", NULL},
     {"reused_from", NULL},
     {"parallel", NULL},
-    {"search.strategy", "random"},
     {"search.strategy", "bayesian"},
     {"search.strategy", "successive_halving"},
     {"precision", "bf16"},
@@ -100,12 +99,12 @@ enum sv_status jobs_refuse_axis_not_built(const char *path, const json_t *values
     return SV_OK;
 }
 
-enum sv_status jobs_decode(const struct jx_field *fields, const json_t *json, void *out,
-                           struct sv_error *err)
+enum sv_status jobs_decode_at(const struct jx_field *fields, const json_t *json,
+                              const char *pointer, void *out, struct sv_error *err)
 {
     static const char UNKNOWN[] = "unknown field";
     struct nn_error nn = {0};
-    switch (jx_decode(fields, json, "", out, &nn)) {
+    switch (jx_decode(fields, json, pointer, out, &nn)) {
     case NN_OK:
         return SV_OK;
     case NN_ERR_INVALID:
@@ -116,6 +115,12 @@ enum sv_status jobs_decode(const struct jx_field *fields, const json_t *json, vo
     default:
         return sv_fail(err, SV_ERR_INTERNAL, "%s", nn.text);
     }
+}
+
+enum sv_status jobs_decode(const struct jx_field *fields, const json_t *json, void *out,
+                           struct sv_error *err)
+{
+    return jobs_decode_at(fields, json, "", out, err);
 }
 
 /* One line: no control characters. */

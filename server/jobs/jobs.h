@@ -151,9 +151,10 @@ SV_MUST_CHECK enum sv_status jobs_explain_later(const json_t *network,
                                                 const struct jobs_question *question,
                                                 json_t **out_options, struct sv_error *err);
 
-/* JSON schemas of a job and of its PATCH as the field tables describe them, for the drift test of
- * the API description. NULL when out of memory. */
+/* JSON schemas of a job, of a range in its search, and of its PATCH as the field tables describe
+ * them, for the drift test of the API description. NULL when out of memory. */
 json_t *jobs_schema(void);
+json_t *jobs_range_schema(void);
 json_t *jobs_edit_schema(void);
 
 /* {name, notes, labels} of a PATCH: each given one checked by the same rules as at submission; an

@@ -20,7 +20,7 @@ struct making {
     struct jobs_sweep sweep;
     struct jobs_networks networks;
     struct jobs_idle idle;
-    size_t *value_of_axis;
+    const double *point; /* the one that is being understood; NULL: none */
     struct jobs_plan *plan;
     json_t **out_issues;
 };
@@ -255,33 +255,14 @@ static enum sv_status understand(struct making *m, const json_t *json,
     if (st == SV_OK) {
         st = jobs_idle_add(&m->idle, out_trial, err);
     }
-    if (st != SV_OK && m->value_of_axis) {
-        jobs_sweep_blame(&m->sweep, m->value_of_axis, st, err);
+    if (st != SV_OK && m->point) {
+        jobs_sweep_blame(&m->sweep, m->point, st, err);
     }
     return st;
 }
 
-static enum sv_status put_point(struct making *m, size_t point, json_t *json, json_t *parameters,
-                                struct sv_error *err)
-{
-    for (size_t axis = 0; axis < m->sweep.axis_count; axis++) {
-        size_t value = jobs_sweep_value_index(&m->sweep, point, axis);
-        m->value_of_axis[axis] = value;
-        enum sv_status st = jobs_sweep_put(&m->sweep, axis, value, json, err);
-        if (st != SV_OK) {
-            return st;
-        }
-        if (json_object_set(parameters, m->sweep.axes[axis].path,
-                            json_array_get(m->sweep.axes[axis].values, value)) != 0) {
-            return no_memory(err);
-        }
-    }
-    return SV_OK;
-}
-
-/* The trials of one point of the grid, one a seed. */
-static enum sv_status make_point(struct making *m, const json_t *base, size_t point,
-                                 struct sv_error *err)
+/* The trials of one point, one a seed. */
+static enum sv_status make_point(struct making *m, const json_t *base, struct sv_error *err)
 {
     struct jobs_trial_spec spec = {0};
     const struct jobs_network *network = NULL;
@@ -291,7 +272,7 @@ static enum sv_status make_point(struct making *m, const json_t *base, size_t po
     if (!json || !parameters) {
         return no_memory(err);
     }
-    enum sv_status st = put_point(m, point, json, parameters, err);
+    enum sv_status st = jobs_sweep_put(&m->sweep, m->point, json, parameters, err);
     if (st == SV_OK) {
         st = understand(m, json, &spec, &network, err);
     }
@@ -307,7 +288,7 @@ static enum sv_status make_point(struct making *m, const json_t *base, size_t po
         }
         st = jobs_estimate_add(&plan->estimate, &spec, network, &m->dataset, err);
         if (st != SV_OK) {
-            jobs_sweep_blame(&m->sweep, m->value_of_axis, st, err);
+            jobs_sweep_blame(&m->sweep, m->point, st, err);
         }
     }
     return st;
@@ -317,15 +298,16 @@ static enum sv_status make_trials(struct making *m, struct sv_error *err)
 {
     json_auto_t *base = trial_base(m);
     size_t count = m->sweep.points * m->spec.seeds.count;
-    m->value_of_axis = calloc(m->sweep.axis_count + 1, sizeof *m->value_of_axis);
     m->plan->trials = calloc(count, sizeof *m->plan->trials);
-    if (!base || !m->value_of_axis || !m->plan->trials) {
+    if (!base || !m->plan->trials) {
         return no_memory(err);
     }
     enum sv_status st = SV_OK;
     for (size_t point = 0; st == SV_OK && point < m->sweep.points; point++) {
-        st = make_point(m, base, point, err);
+        m->point = jobs_sweep_point(&m->sweep, point);
+        st = make_point(m, base, err);
     }
+    m->point = NULL;
     return st == SV_OK ? jobs_weights_check_used(m->plan, m->spec.weights, err) : st;
 }
 
@@ -438,7 +420,6 @@ enum sv_status jobs_resolve(json_t *submitted, const struct jobs_context *contex
     jobs_plan_destroy(m.plan);
     jobs_sweep_deinit(&m.sweep);
     jobs_networks_deinit(&m.networks);
-    free(m.value_of_axis);
     json_decref(m.merged);
     return st;
 }

@@ -18,7 +18,11 @@ static const struct jx_choice OPERATORS[] = {
 };
 
 static const struct jx_choice PRECISIONS[] = {{"f32", 0, "32-bit floating point"}, JX_END};
-static const struct jx_choice STRATEGIES[] = {{"grid", 0, "every combination"}, JX_END};
+static const struct jx_choice STRATEGIES[] = {
+    {"grid", JOBS_GRID, "every combination"},
+    {"random", JOBS_RANDOM, "so many points, evenly over the values and ranges"},
+    JX_END,
+};
 
 static const struct jx_choice METRICS[] = {
     {"loss", 0, "mean loss over a part"},
@@ -202,24 +206,40 @@ const struct jx_field jobs_trial_fields[] = {TRIAL_ROWS, JX_END};
 
 static const struct jx_field LABEL_ITEM = {
     .name = "label", .type = JX_STRING, .min = 1, .max = JOBS_LABEL_MAX};
-static const struct jx_field VALUES_ITEM = {
-    .name = "values", .type = JX_ARRAY, .min_items = 1, .max_items = 10000};
+static const struct jx_field AXIS_ITEM = {
+    .name = "axis", .type = JX_ANY, .ref = "#/components/schemas/SearchAxis"};
 
-#define SEARCH(member) (JOB(member) - JOB(strategy))
+#define SEARCH(member) offsetof(struct jobs_search_options, member)
 static const struct jx_field SEARCH_FIELDS[] = {
     {.name = "strategy",
      .type = JX_ENUM,
      .offset = SEARCH(strategy),
      .choices = STRATEGIES,
      .fallback = "\"grid\"",
-     .doc = "how trials are made of the values"},
+     .doc = "how points of the parameters are chosen: every one, or some at random"},
+    {.name = "trials",
+     .type = JX_INT,
+     .offset = SEARCH(trials),
+     .given = JX_GIVEN(struct jobs_search_options, trials_given),
+     .min = 1,
+     .max = 1000000,
+     .doc = "not of a grid: how many points are tried, each once for every seed; default: 30, or "
+            "all where there are fewer"},
+    {.name = "seed",
+     .type = JX_INT,
+     .offset = SEARCH(seed),
+     .given = JX_GIVEN(struct jobs_search_options, seed_given),
+     .min = 0,
+     .max = SEED_MAX,
+     .doc = "not of a grid: which points are chosen; default: 1"},
     {.name = "parameters",
      .type = JX_MAP,
      .offset = SEARCH(parameters),
-     .items = &VALUES_ITEM,
+     .items = &AXIS_ITEM,
      .max_items = 16,
-     .doc = "dotted paths into the job, each with the values to try; an object changes the fields "
-            "that it names, a network is replaced whole; default: the kind's"},
+     .doc = "dotted paths into the job, each with the values to try or, where the strategy is no "
+            "grid, a range; an object changes the fields that it names, a network is replaced "
+            "whole; default: the kind's"},
     JX_END,
 };
 
@@ -275,7 +295,7 @@ const struct jx_field jobs_job_fields[] = {
      .doc = "seeds of initial weights and order; each multiplies the trials"},
     {.name = "search",
      .type = JX_OBJECT,
-     .offset = JOB(strategy),
+     .offset = JOB(search),
      .fields = SEARCH_FIELDS,
      .doc = "the sweep"},
     TRIAL_ROWS,

@@ -9,6 +9,7 @@
 #include "core/data/noise.h"
 #include "core/explain/options.h"
 #include "core/json/json.h"
+#include "core/search/search.h"
 #include "core/training/training.h"
 #include "server/jobs/jobs.h"
 
@@ -61,14 +62,25 @@ struct jobs_trial_spec {
     int64_t threads; /* 0: as many as the worker has to spare */
 };
 
+enum jobs_strategy { JOBS_GRID, JOBS_RANDOM };
+
+/* The sweep. What is not given is filled by jobs_sweep_init, where the strategy has it. */
+struct jobs_search_options {
+    int strategy;   /* enum jobs_strategy */
+    int64_t trials; /* points; each makes a trial a seed */
+    bool trials_given;
+    int64_t seed; /* of the points */
+    bool seed_given;
+    const json_t *parameters; /* {path: [values] or a range} */
+};
+
 struct jobs_job_spec {
     struct jobs_trial_spec trial; /* first: both tables use the same offsets */
     const char *kind, *dataset, *experiment, *name, *notes;
     const json_t *labels;
     const json_t *weights; /* an id, {network name: id}, or NULL */
     struct jx_ints seeds;
-    int strategy;
-    const json_t *parameters; /* {path: [values]} */
+    struct jobs_search_options search;
 };
 
 extern const struct jx_field jobs_job_fields[];
@@ -102,6 +114,9 @@ SV_MUST_CHECK enum sv_status jobs_explain_complete(struct jobs_trial_spec *spec,
  * SV_ERR_INVALID_FIELD. */
 SV_MUST_CHECK enum sv_status jobs_decode(const struct jx_field *fields, const json_t *json,
                                          void *out, struct sv_error *err);
+/* The same of what stands at `pointer`. */
+SV_MUST_CHECK enum sv_status jobs_decode_at(const struct jx_field *fields, const json_t *json,
+                                            const char *pointer, void *out, struct sv_error *err);
 
 /* A text without control characters. */
 SV_MUST_CHECK enum sv_status jobs_line_check(const char *text, const char *pointer,
@@ -117,35 +132,41 @@ SV_MUST_CHECK enum sv_status jobs_trial_complete(struct jobs_trial_spec *spec,
 
 struct jobs_axis {
     const char *path;     /* "training.solver", borrowed */
-    const json_t *values; /* array, borrowed */
+    const json_t *values; /* array, borrowed; NULL: a range */
+    struct nn_search_axis search;
 };
 
 struct jobs_sweep {
     struct jobs_axis *axes;
+    struct nn_search_axis *space; /* of the axes */
     size_t axis_count;
-    size_t points; /* product of the axes' lengths, 1 without axes */
+    size_t points;       /* that become trials, 1 without axes */
+    double *coordinates; /* [points x axis_count] as core/search has them */
 };
 
-/* Checks paths and that no value repeats; spec is borrowed until jobs_sweep_deinit. submitted is
- * the job as it came: what it names must not be swept as well. */
-SV_MUST_CHECK enum sv_status jobs_sweep_init(const struct jobs_job_spec *spec,
-                                             const json_t *submitted, size_t max_trials,
-                                             struct jobs_sweep *out_sweep, struct sv_error *err);
+/* Checks paths and that no value repeats, chooses the points, and fills what the search leaves
+ * out; spec is borrowed until jobs_sweep_deinit. submitted is the job as it came: what it names
+ * must not be swept as well. */
+SV_MUST_CHECK enum sv_status jobs_sweep_init(struct jobs_job_spec *spec, const json_t *submitted,
+                                             size_t max_trials, struct jobs_sweep *out_sweep,
+                                             struct sv_error *err);
 void jobs_sweep_deinit(struct jobs_sweep *sweep);
 
-/* Index of the value of axis `axis` at a point; the last axis runs fastest. */
-size_t jobs_sweep_value_index(const struct jobs_sweep *sweep, size_t point, size_t axis);
+/* The coordinates of a point. */
+const double *jobs_sweep_point(const struct jobs_sweep *sweep, size_t point);
 /* Is the field at the path set by an axis, itself or with an object that holds it? */
 bool jobs_sweep_has(const struct jobs_sweep *sweep, const char *path);
 /* Takes every field that an axis sets out of a job. */
 void jobs_sweep_remove(const struct jobs_sweep *sweep, json_t *job);
-/* Puts the value of one axis into a trial's JSON: an object over what is there, field by field. */
-SV_MUST_CHECK enum sv_status jobs_sweep_put(const struct jobs_sweep *sweep, size_t axis,
-                                            size_t value, json_t *trial, struct sv_error *err);
-/* Turns the pointer of a mistake in a swept field into the pointer of the swept value:
+/* Puts a point into a trial's JSON, an object over what is there, field by field, and its values by
+ * their paths into `parameters`. */
+SV_MUST_CHECK enum sv_status jobs_sweep_put(const struct jobs_sweep *sweep, const double *point,
+                                            json_t *trial, json_t *parameters,
+                                            struct sv_error *err);
+/* Turns the pointer of a mistake in a swept field into that of the swept value, or of its range:
  * "/training/solver" -> "/search/parameters/training.solver/1". Other pointers stay. */
-void jobs_sweep_blame(const struct jobs_sweep *sweep, const size_t *value_of_axis,
-                      enum sv_status status, struct sv_error *err);
+void jobs_sweep_blame(const struct jobs_sweep *sweep, const double *point, enum sv_status status,
+                      struct sv_error *err);
 
 /* ----------------------------------------------------------------------------------- network */
 

@@ -1,169 +1,167 @@
 /* SPDX-License-Identifier: MIT
  *
- * The grid: every combination of the values of each path, the last path running fastest. A value
+ * The sweep: which points of the axes become trials, and what a point changes in a job. A value
  * that is an object changes the fields that it names; a network is replaced as a whole.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/jobs/spec_internal.h"
+#include "server/jobs/axes_internal.h"
 
-/* What may be swept over; everything else belongs to the job, not to a trial. */
-static const struct jx_choice ROOTS[] = {
-    {"network", 0, NULL},  {"data", 0, NULL},         {"split", 0, NULL},
-    {"training", 0, NULL}, {"evaluation", 0, NULL},   {"operators", 0, NULL},
-    {"limits", 0, NULL},   {"precision", 0, NULL},    {"threads", 0, NULL},
-    {"freeze", 0, NULL},   {"augmentation", 0, NULL}, JX_END,
-};
+enum { TRIALS_UNLESS_GIVEN = 30 };
 
-static void axis_pointer(const char *path, char *out, size_t size)
+static struct nn_search_space space_of(const struct jobs_sweep *sweep)
 {
-    jx_pointer_key("/search/parameters", path, out, size);
+    return (struct nn_search_space){sweep->space, sweep->axis_count};
 }
 
-/* Metrics of a job are columns of its results, so they are the same for every trial. */
-static bool changes_columns(const char *path)
+static enum sv_status no_memory(struct sv_error *err)
 {
-    static const char CUSTOM[] = "evaluation.custom_metrics";
-    return strcmp(path, "evaluation") == 0 || strncmp(path, CUSTOM, sizeof CUSTOM - 1) == 0;
+    return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
 }
 
-static enum sv_status check_root(const char *path, const char *pointer, struct sv_error *err)
+static enum sv_status init_axes(const struct jobs_search_options *search, const json_t *submitted,
+                                struct jobs_sweep *sweep, struct sv_error *err)
 {
-    char root[64];
-    if (changes_columns(path)) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
-                          "%s belongs to the job and cannot differ between its trials", path);
+    const char *path;
+    json_t *json;
+    json_object_foreach((json_t *)(uintptr_t)search->parameters, path, json)
+    {
+        struct jobs_axis *axis = &sweep->axes[sweep->axis_count];
+        enum sv_status st = jobs_axis_init(path, json, submitted, axis, err);
+        for (size_t i = 0; i < sweep->axis_count && st == SV_OK; i++) {
+            st = jobs_axis_check_apart(&sweep->axes[i], axis, err);
+        }
+        if (st != SV_OK) {
+            return st;
+        }
+        sweep->space[sweep->axis_count++] = axis->search;
     }
-    size_t n = strcspn(path, ".");
-    (void)snprintf(root, sizeof root, "%.*s", (int)(n < sizeof root ? n : sizeof root - 1), path);
-    if (jx_choice_find(ROOTS, root)) {
-        return SV_OK;
-    }
-    if (jx_field_find(jobs_job_fields, root)) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
-                          "%s belongs to the job and cannot differ between its trials", root);
-    }
-    const char *near = jx_nearest(root, ROOTS, sizeof ROOTS[0]);
-    return sv_fail_at(err, SV_ERR_UNKNOWN_FIELD, pointer, "unknown field%s%s%s",
-                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return SV_OK;
 }
 
-static enum sv_status check_values(const json_t *values, const char *pointer, struct sv_error *err)
+/* A grid has every point and nothing to choose. */
+static enum sv_status check_grid(const struct jobs_search_options *search,
+                                 const struct jobs_sweep *sweep, struct sv_error *err)
 {
-    size_t n = json_array_size(values);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (json_equal(json_array_get(values, i), json_array_get(values, j))) {
-                char at[160];
-                jx_pointer_index(pointer, i, at, sizeof at);
-                return sv_fail_at(err, SV_ERR_INVALID_FIELD, at, "the value stands twice");
-            }
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        if (!sweep->axes[i].values) {
+            char pointer[160];
+            jobs_axis_pointer(sweep->axes[i].path, pointer, sizeof pointer);
+            return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
+                              "a grid takes lists of values; ranges are for the strategy "
+                              "\"random\"");
+        }
+    }
+    if (search->trials_given || search->seed_given) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD,
+                          search->trials_given ? "/search/trials" : "/search/seed",
+                          "a grid tries every combination; this is for the strategy \"random\"");
+    }
+    return SV_OK;
+}
+
+/* How many points are tried; fills the options that the job left out. */
+static enum sv_status count_points(struct jobs_search_options *search, struct jobs_sweep *sweep,
+                                   struct sv_error *err)
+{
+    struct nn_search_space space = space_of(sweep);
+    size_t there = nn_search_count(&space);
+    if (search->strategy == JOBS_GRID) {
+        sweep->points = there;
+        return check_grid(search, sweep, err);
+    }
+    if (!search->trials_given) {
+        search->trials = (int64_t)(there < TRIALS_UNLESS_GIVEN ? there : TRIALS_UNLESS_GIVEN);
+    }
+    if (!search->seed_given) {
+        search->seed = 1;
+    }
+    search->trials_given = search->seed_given = true;
+    sweep->points = (size_t)search->trials;
+    if (sweep->points > there) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/search/trials",
+                          "there are no more than %zu different points", there);
+    }
+    return SV_OK;
+}
+
+/* Whose number is too large is whoever made it so. */
+static enum sv_status check_trials(const struct jobs_job_spec *spec, const struct jobs_sweep *sweep,
+                                   size_t max_trials, struct sv_error *err)
+{
+    size_t trials;
+    if (spec->seeds.count > max_trials) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/seeds",
+                          "the seeds make more than %zu trials", max_trials);
+    }
+    if (!nn_size_mul(sweep->points, spec->seeds.count, &trials) || trials > max_trials) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD,
+                          spec->search.strategy == JOBS_GRID ? "/search/parameters"
+                                                             : "/search/trials",
+                          "the sweep makes more than %zu trials", max_trials);
+    }
+    return SV_OK;
+}
+
+static enum sv_status make_points(const struct jobs_search_options *search,
+                                  struct jobs_sweep *sweep, struct sv_error *err)
+{
+    struct nn_search_space space = space_of(sweep);
+    sweep->coordinates = calloc(sweep->points * space.count + 1, sizeof *sweep->coordinates);
+    if (!sweep->coordinates) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; search->strategy == JOBS_GRID && i < sweep->points; i++) {
+        nn_search_grid(&space, i, sweep->coordinates + i * space.count);
+    }
+    if (search->strategy == JOBS_RANDOM &&
+        nn_search_random(&space, (uint64_t)search->seed, sweep->points, sweep->coordinates, NULL) !=
+            NN_OK) {
+        return no_memory(err);
+    }
+    return SV_OK;
+}
+
+/* The resolved job says every default of a range. */
+static enum sv_status complete_parameters(const struct jobs_search_options *search,
+                                          const struct jobs_sweep *sweep, struct sv_error *err)
+{
+    json_t *parameters = (json_t *)(uintptr_t)search->parameters;
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        const struct jobs_axis *axis = &sweep->axes[i];
+        if (!axis->values &&
+            json_object_set_new(parameters, axis->path, jobs_axis_encode(axis)) != 0) {
+            return no_memory(err);
         }
     }
     return SV_OK;
 }
 
-/* Choices between whole objects: the fields of one have no place in another. */
-static bool is_one_choice(const char *path)
-{
-    return strcmp(path, "network") == 0 || strcmp(path, "freeze") == 0;
-}
-
-/* Is `path` below `top`? Then *out_rest is the way from there. */
-static bool is_below(const char *path, const char *top, const char **out_rest)
-{
-    size_t n = strlen(top);
-    *out_rest = path + n + 1;
-    return strncmp(path, top, n) == 0 && path[n] == '.';
-}
-
-/* Two axes that set one field: what a trial gets would hang on their order. */
-static enum sv_status check_overlap(const struct jobs_axis *first, const struct jobs_axis *second,
-                                    struct sv_error *err)
-{
-    const char *rest;
-    char pointer[160];
-    axis_pointer(second->path, pointer, sizeof pointer);
-    if (is_below(first->path, second->path, &rest)) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
-                          "%s is swept over as well; it must stand after %s", first->path,
-                          second->path);
-    }
-    bool below = is_below(second->path, first->path, &rest);
-    for (size_t i = 0; below && i < json_array_size(first->values); i++) {
-        if (jx_path_get(json_array_get(first->values, i), rest)) {
-            return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "a value of %s sets it as well",
-                              first->path);
-        }
-    }
-    return SV_OK;
-}
-
-static enum sv_status check_axis(const char *path, const json_t *values, const json_t *submitted,
-                                 struct sv_error *err)
-{
-    char pointer[160];
-    axis_pointer(path, pointer, sizeof pointer);
-    enum sv_status st = jobs_refuse_axis_not_built(path, values, err);
-    if (st == SV_OK) {
-        st = check_root(path, pointer, err);
-    }
-    if (st == SV_OK) {
-        st = check_values(values, pointer, err);
-    }
-    const json_t *fixed = jx_path_get(submitted, path);
-    if (st == SV_OK && fixed && (!json_is_object(fixed) || is_one_choice(path))) {
-        st = sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
-                        "%s is given in the job and swept over as well", path);
-    }
-    return st;
-}
-
-enum sv_status jobs_sweep_init(const struct jobs_job_spec *spec, const json_t *submitted,
+enum sv_status jobs_sweep_init(struct jobs_job_spec *spec, const json_t *submitted,
                                size_t max_trials, struct jobs_sweep *out_sweep,
                                struct sv_error *err)
 {
-    struct jobs_sweep sweep = {.points = 1};
-    size_t trials = spec->seeds.count;
-    const char *path;
-    json_t *values;
-    enum sv_status st = SV_OK;
-    json_t *parameters = json_incref((json_t *)(uintptr_t)spec->parameters);
-    sweep.axes = calloc(json_object_size(parameters) + 1, sizeof *sweep.axes);
-    if (!sweep.axes) {
-        st = sv_fail(err, SV_ERR_INTERNAL, "out of memory");
-        goto cleanup;
+    size_t n = json_object_size(spec->search.parameters);
+    struct jobs_sweep sweep = {.axes = calloc(n + 1, sizeof *sweep.axes),
+                               .space = calloc(n + 1, sizeof *sweep.space)};
+    enum sv_status st = sweep.axes && sweep.space ? SV_OK : no_memory(err);
+    if (st == SV_OK) {
+        st = init_axes(&spec->search, submitted, &sweep, err);
     }
-    json_object_foreach(parameters, path, values)
-    {
-        st = check_axis(path, values, submitted, err);
-        if (st != SV_OK) {
-            goto cleanup;
-        }
-        sweep.axes[sweep.axis_count] = (struct jobs_axis){path, values};
-        for (size_t i = 0; i < sweep.axis_count && st == SV_OK; i++) {
-            st = check_overlap(&sweep.axes[i], &sweep.axes[sweep.axis_count], err);
-        }
-        if (st != SV_OK) {
-            goto cleanup;
-        }
-        sweep.axis_count++;
-        size_t n = json_array_size(values);
-        if (!nn_size_mul(trials, n, &trials) || trials > max_trials) {
-            st = sv_fail_at(err, SV_ERR_INVALID_FIELD, "/search/parameters",
-                            "the sweep makes more than %zu trials", max_trials);
-            goto cleanup;
-        }
-        sweep.points *= n;
+    if (st == SV_OK) {
+        st = count_points(&spec->search, &sweep, err);
     }
-    if (trials > max_trials) {
-        st = sv_fail_at(err, SV_ERR_INVALID_FIELD, "/seeds", "the seeds make more than %zu trials",
-                        max_trials);
+    if (st == SV_OK) {
+        st = check_trials(spec, &sweep, max_trials, err);
     }
-cleanup:
-    json_decref(parameters);
+    if (st == SV_OK) {
+        st = make_points(&spec->search, &sweep, err);
+    }
+    if (st == SV_OK) {
+        st = complete_parameters(&spec->search, &sweep, err);
+    }
     if (st != SV_OK) {
         jobs_sweep_deinit(&sweep);
         return st;
@@ -175,15 +173,14 @@ cleanup:
 void jobs_sweep_deinit(struct jobs_sweep *sweep)
 {
     free(sweep->axes);
+    free(sweep->space);
+    free(sweep->coordinates);
     *sweep = (struct jobs_sweep){0};
 }
 
-size_t jobs_sweep_value_index(const struct jobs_sweep *sweep, size_t point, size_t axis)
+const double *jobs_sweep_point(const struct jobs_sweep *sweep, size_t point)
 {
-    for (size_t later = sweep->axis_count; later-- > axis + 1;) {
-        point /= json_array_size(sweep->axes[later].values);
-    }
-    return point % json_array_size(sweep->axes[axis].values);
+    return sweep->coordinates + point * sweep->axis_count;
 }
 
 /* What the trial gets at a path where `there` stands already; a new reference. */
@@ -202,20 +199,35 @@ static json_t *put_over(const json_t *there, const json_t *value, bool whole)
     return merged;
 }
 
-enum sv_status jobs_sweep_put(const struct jobs_sweep *sweep, size_t axis, size_t value,
-                              json_t *trial, struct sv_error *err)
+static enum sv_status put_axis(const struct jobs_axis *axis, const json_t *value, json_t *trial,
+                               struct sv_error *err)
 {
     struct nn_error nn = {0};
-    const struct jobs_axis *row = &sweep->axes[axis];
-    json_t *put = put_over(jx_path_get(trial, row->path), json_array_get(row->values, value),
-                           is_one_choice(row->path));
+    json_t *put =
+        put_over(jx_path_get(trial, axis->path), value, jobs_axis_is_one_choice(axis->path));
     if (!put) {
-        return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+        return no_memory(err);
     }
-    if (jx_path_set(trial, row->path, put, &nn) != NN_OK) {
+    if (jx_path_set(trial, axis->path, put, &nn) != NN_OK) {
         char pointer[160];
-        axis_pointer(row->path, pointer, sizeof pointer);
+        jobs_axis_pointer(axis->path, pointer, sizeof pointer);
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "%s", nn.text);
+    }
+    return SV_OK;
+}
+
+enum sv_status jobs_sweep_put(const struct jobs_sweep *sweep, const double *point, json_t *trial,
+                              json_t *parameters, struct sv_error *err)
+{
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        json_auto_t *value = jobs_axis_value(&sweep->axes[i], point[i]);
+        if (!value || json_object_set(parameters, sweep->axes[i].path, value) != 0) {
+            return no_memory(err);
+        }
+        enum sv_status st = put_axis(&sweep->axes[i], value, trial, err);
+        if (st != SV_OK) {
+            return st;
+        }
     }
     return SV_OK;
 }
@@ -254,7 +266,7 @@ void jobs_sweep_remove(const struct jobs_sweep *sweep, json_t *job)
     for (size_t axis = 0; axis < sweep->axis_count; axis++) {
         const struct jobs_axis *row = &sweep->axes[axis];
         json_t *there = jx_path_get(job, row->path);
-        bool whole = is_one_choice(row->path);
+        bool whole = !row->values || jobs_axis_is_one_choice(row->path);
         for (size_t i = 0; i < json_array_size(row->values); i++) {
             const json_t *value = json_array_get(row->values, i);
             whole = whole || !json_is_object(value) || !json_is_object(there) ||
@@ -274,7 +286,7 @@ bool jobs_sweep_has(const struct jobs_sweep *sweep, const char *path)
         if (strcmp(row->path, path) == 0) {
             return true;
         }
-        bool below = is_below(path, row->path, &rest);
+        bool below = jobs_axis_is_below(path, row->path, &rest);
         for (size_t i = 0; below && i < json_array_size(row->values); i++) {
             if (jx_path_get(json_array_get(row->values, i), rest)) {
                 return true;
@@ -284,8 +296,8 @@ bool jobs_sweep_has(const struct jobs_sweep *sweep, const char *path)
     return false;
 }
 
-void jobs_sweep_blame(const struct jobs_sweep *sweep, const size_t *value_of_axis,
-                      enum sv_status status, struct sv_error *err)
+void jobs_sweep_blame(const struct jobs_sweep *sweep, const double *point, enum sv_status status,
+                      struct sv_error *err)
 {
     if (!err) {
         return;
@@ -298,10 +310,10 @@ void jobs_sweep_blame(const struct jobs_sweep *sweep, const size_t *value_of_axi
             (err->pointer[n] != '\0' && err->pointer[n] != '/')) {
             continue;
         }
-        axis_pointer(sweep->axes[axis].path, key, sizeof key);
-        jx_pointer_index(key, value_of_axis[axis], at, sizeof at);
-        bool whole =
-            status == SV_ERR_UNKNOWN_FIELD && err->pointer[n] == '\0'; /* the path itself */
+        jobs_axis_pointer(sweep->axes[axis].path, key, sizeof key);
+        jx_pointer_index(key, (size_t)point[axis], at, sizeof at);
+        bool whole = !sweep->axes[axis].values || /* or the path itself: */
+                     (status == SV_ERR_UNKNOWN_FIELD && err->pointer[n] == '\0');
         (void)snprintf(err->pointer, sizeof err->pointer, "%s", whole ? key : at);
         return;
     }

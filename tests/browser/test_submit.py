@@ -85,6 +85,22 @@ def test_a_sweep_is_written_by_hand(form):
     assert written(form)["search"]["parameters"] == {"training.learning_rate": [0.1, 0.01, 0.001, 0.0001]}
 
 
+def test_a_random_search_takes_ranges(form):
+    parameters = {"training.learning_rate": {"min": 0.0001, "max": 0.1, "scale": "log"}, "training.batch_size": {"min": 8, "max": 16, "integer": True}}
+    form.choose(of("field-search.strategy"), "random")
+    form.click(of("sweep-add"))
+    form.fill(of("sweep-path"), "training.learning_rate")
+    type_into(form, of("sweep-values"), "1e-4 to 0.1 log")
+    type_into(form, of("field-search.trials"), "7")
+    form.until(lambda: plan_trials(form) == "7", "as many trials as asked for")
+    assert written(form)["search"] == {"strategy": "random", "trials": 7, "parameters": {"training.learning_rate": parameters["training.learning_rate"]}}
+    form.fill(of("json"), json.dumps({**written(form), "search": {"strategy": "random", "trials": 4, "parameters": parameters}}))
+    form.script("document.activeElement.blur()")
+    form.until(lambda: plan_trials(form) == "4", "the search of the document")
+    assert form.script("return [...document.querySelectorAll(arguments[0])].map((one) => one.value)", of("sweep-values")) == [
+        "0.0001 to 0.1 log", "8 to 16 integer"]
+
+
 def test_form_and_document_are_one(form, blobs):
     """What is written as JSON stands in the fields, and the other way round."""
     type_into(form, of("field-name"), "by field")

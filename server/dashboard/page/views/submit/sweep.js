@@ -4,14 +4,28 @@ import {listText, parsed, parsedList, pointerOf} from '../../parts/spec.js';
 
 const LIST = 'sweep-paths';
 
-/** Values to try; what is no list, e.g. a range, stands as it is. */
-const textOf = (values) => (Array.isArray(values) ? listText(values) : JSON.stringify(values));
-const valuesOf = (text) => (text.startsWith('{') ? parsed(text) : parsedList(text));
+const NUMBER = '(-?[\\d.]+(?:e[+-]?\\d+)?)';
+const RANGE = new RegExp(`^${NUMBER} to ${NUMBER}( log)?( integer)?$`, 'i');
+
+/** A range as people write it, "0.001 to 0.1 log"; null: it is something else. */
+function rangeOf(text) {
+  const found = RANGE.exec(text.replaceAll(/\s+/g, ' '));
+  return found && {min: Number(found[1]), max: Number(found[2]), ...(found[3] && {scale: 'log'}), ...(found[4] && {integer: true})};
+}
+
+function rangeText({min, max, scale, integer}) {
+  return `${min} to ${max}${scale === 'log' ? ' log' : ''}${integer ? ' integer' : ''}`;
+}
+
+/** Values to try, or a range; anything else stands as it is. */
+const isRange = (values) => Object.keys(values).every((key) => ['min', 'max', 'scale', 'integer'].includes(key)) && 'min' in values && 'max' in values;
+const textOf = (values) => (Array.isArray(values) ? listText(values) : isRange(values) ? rangeText(values) : JSON.stringify(values));
+const valuesOf = (text) => rangeOf(text) ?? (text.startsWith('{') ? parsed(text) : parsedList(text));
 
 /** One swept field: its path and the values to try. */
 function row(path, values, onChange, onRemove) {
   const name = h('input', {value: path, list: LIST, placeholder: 'training.learning_rate', 'aria-label': 'Field', 'data-test': 'sweep-path', autocomplete: 'off', on: {input: onChange}});
-  const list = h('input', {value: textOf(values), placeholder: '0.1, 0.01, 0.001', 'aria-label': 'Values', 'data-test': 'sweep-values', autocomplete: 'off', on: {input: onChange}});
+  const list = h('input', {value: textOf(values), placeholder: '0.1, 0.01 or 0.001 to 0.1 log', 'aria-label': 'Values', 'data-test': 'sweep-values', autocomplete: 'off', on: {input: onChange}});
   const element = h('div', {class: 'sweep-row field', 'data-pointer': path ? pointerOf(['search', 'parameters', path]) : null}, name, list,
     h('button', {type: 'button', class: 'small', 'aria-label': `Leave out ${path || 'this field'}`, 'data-test': 'sweep-remove', on: {click: () => { element.remove(); onRemove(); }}}, '×'));
   return Object.assign(element, {read: () => [name.value.trim(), list.value.trim()]});
@@ -32,7 +46,7 @@ function searchForm({properties}, edit) {
 }
 
 /**
- * The sweep: dotted paths into the job, each with a list of values.
+ * The sweep: dotted paths into the job, each with a list of values or a range.
  * @param {Object} schema of `search`
  * @param {function(string[], *)} edit
  * @returns {{element: HTMLElement, show: function(Object, ?Object), paths: function(string[])}}
