@@ -94,3 +94,13 @@ double nn_search_axis_at(const struct nn_search_axis *axis, double u)
     value = axis->integer ? round(value) : cut(axis, value);
     return fmin(fmax(value, axis->min), axis->max) + 0.0; /* never -0, which is 0 */
 }
+
+double nn_search_axis_unit(const struct nn_search_axis *axis, double value)
+{
+    if (axis->choices > 0) {
+        return value;
+    }
+    double low = scale_of(axis, axis->min - half_of(axis));
+    double high = scale_of(axis, axis->max + half_of(axis));
+    return (scale_of(axis, value) / 2 - low / 2) / (high / 2 - low / 2);
+}

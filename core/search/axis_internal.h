@@ -15,5 +15,7 @@ double nn_search_axis_value(const struct nn_search_axis *axis, size_t index);
 double nn_search_axis_share(const struct nn_search_axis *axis, double value);
 /* Of any axis: the value at u in [0, 1], even over the axis as its scale has it. */
 double nn_search_axis_at(const struct nn_search_axis *axis, double u);
+/* The reverse of a range: where its value lies in [0, 1]. Of choices the index, as it is. */
+double nn_search_axis_unit(const struct nn_search_axis *axis, double value);
 
 #endif

@@ -39,4 +39,27 @@ void nn_search_grid(const struct nn_search_space *space, size_t index, double *o
 NN_MUST_CHECK enum nn_status nn_search_random(const struct nn_search_space *space, uint64_t seed,
                                               size_t n, double *out_points, struct nn_error *err);
 
+enum nn_search_state {
+    NN_SEARCH_MEASURED,
+    NN_SEARCH_FAILED, /* counts as the worst that was measured */
+    NN_SEARCH_UNKNOWN /* tells nothing, but is not tried again */
+};
+
+/* What was tried, in the order in which it was chosen. */
+struct nn_search_history {
+    size_t n;
+    const double *points;               /* [n x axes], inside the space */
+    const double *values;               /* [n] smaller is better; finite where measured */
+    const enum nn_search_state *states; /* [n] */
+};
+
+enum { NN_SEARCH_BAYESIAN_MAX = 500 }; /* points of one search: their cube is work */
+
+/* The next n points after those of the history, chosen together: n >= 1, and no more than the
+ * history leaves of a space that can be counted. None of them was tried before. They depend on the
+ * arguments alone. Work grows with the cube of the points. NN_ERR_MEMORY, NN_ERR_INTERNAL. */
+NN_MUST_CHECK enum nn_status nn_search_bayesian(const struct nn_search_space *space, uint64_t seed,
+                                                const struct nn_search_history *history, size_t n,
+                                                double *out_points, struct nn_error *err);
+
 #endif
