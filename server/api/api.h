@@ -32,6 +32,11 @@ json_t *api_body_schemas(void);
 /* Every route of the service. Its handlers take a struct api_ctx as state. */
 const struct http_route *api_routes(size_t *out_count);
 
+/* Chooses the next points of every search that can go on; *out_chosen trials got theirs. The first
+ * trouble is returned, and the other searches went on all the same. Not from a request. */
+SV_MUST_CHECK enum sv_status api_searches_go_on(struct api_ctx *ctx, size_t *out_chosen,
+                                                struct sv_error *err);
+
 /* http_settings.written of a server with these routes. */
 void api_written(void *ctx);
 

@@ -181,16 +181,14 @@ static enum sv_status not_ready(const char *state, struct sv_error *err)
                       state, then);
 }
 
-enum sv_status api_dataset_for_spec(struct api_ctx *ctx, const struct http_request *req,
+enum sv_status api_dataset_for_spec(struct api_ctx *ctx, const struct store_scope *scope,
                                     const char *id, struct jobs_dataset *out_dataset,
                                     struct sv_error *err)
 {
-    struct store_scope scope;
     struct store_memory memory = {0};
     struct store_dataset found;
-    api_scope(req, &scope);
     enum sv_status st = sv_id_is_valid(id)
-                            ? store_dataset_get(ctx->store, &scope, id, &memory, &found, err)
+                            ? store_dataset_get(ctx->store, scope, id, &memory, &found, err)
                             : SV_ERR_NOT_FOUND;
     if (st == SV_ERR_NOT_FOUND) {
         st = sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset", "there is no such data set");
@@ -207,8 +205,10 @@ enum sv_status api_report_bind(struct api_ctx *ctx, const struct http_request *r
                                const struct jobs_dataset *given, struct nn_network_bind *out_bind,
                                struct sv_error *err)
 {
+    struct store_scope scope;
     struct jobs_dataset dataset = *given;
-    enum sv_status st = id ? api_dataset_for_spec(ctx, req, id, &dataset, err) : SV_OK;
+    api_scope(req, &scope);
+    enum sv_status st = id ? api_dataset_for_spec(ctx, &scope, id, &dataset, err) : SV_OK;
     if (st == SV_OK) {
         *out_bind = jobs_dataset_bind(&dataset, NULL);
     }

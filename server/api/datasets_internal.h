@@ -12,7 +12,7 @@
 
 /* What a job or an analysis is checked against; pointers of errors say /dataset. */
 SV_MUST_CHECK enum sv_status api_dataset_for_spec(struct api_ctx *ctx,
-                                                  const struct http_request *req, const char *id,
+                                                  const struct store_scope *scope, const char *id,
                                                   struct jobs_dataset *out_dataset,
                                                   struct sv_error *err);
 

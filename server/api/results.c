@@ -117,7 +117,9 @@ static void write_parameters(struct csv_writer *csv, json_t *parameters)
     json_t *value;
     json_object_foreach(parameters, key, value)
     {
-        if (json_is_string(value)) {
+        if (json_is_null(value)) {
+            csv_empty(csv);
+        } else if (json_is_string(value)) {
             csv_text(csv, json_string_value(value));
         } else if (json_is_integer(value)) {
             csv_integer(csv, json_integer_value(value));

@@ -129,7 +129,7 @@ static int compare_members(const void *a, const void *b, void *rows)
     return by_text != 0 ? by_text : (i > k) - (i < k);
 }
 
-/* In the order of their first rows. */
+/* In the order of their first rows; a trial without a point is of none. */
 static int compare_groups(const void *a, const void *b)
 {
     const struct results_group *left = a, *right = b;
@@ -143,12 +143,15 @@ static bool find_groups(struct results *results)
     if (!results->members || !results->groups) {
         return false;
     }
+    size_t n = 0;
     for (size_t i = 0; i < results->n; i++) {
-        results->members[i] = i;
+        if (results->rows[i].trial.chosen) {
+            results->members[n++] = i;
+        }
     }
-    qsort_r(results->members, results->n, sizeof *results->members, compare_members, results->rows);
+    qsort_r(results->members, n, sizeof *results->members, compare_members, results->rows);
     struct results_group *group = NULL;
-    for (size_t i = 0; i < results->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *parameters = results->rows[results->members[i]].trial.parameters;
         if (!group || strcmp(group->parameters, parameters) != 0) {
             group = &results->groups[results->n_groups++];

@@ -6,37 +6,14 @@
 #include <string.h>
 
 #include "core/metrics/metrics.h"
-#include "server/api/datasets_internal.h"
 #include "server/api/handlers_internal.h"
 #include "server/api/jobs_internal.h"
-#include "server/api/weights_internal.h"
-#include "server/config/config.h"
+#include "server/api/resolving_internal.h"
 #include "server/store/history.h"
-
-struct resolve_ctx {
-    struct api_ctx *api;
-    const struct http_request *req;
-};
-
-static enum sv_status find_dataset(void *ctx, const char *id, struct jobs_dataset *out_dataset,
-                                   struct sv_error *err)
-{
-    const struct resolve_ctx *resolve = ctx;
-    return api_dataset_for_spec(resolve->api, resolve->req, id, out_dataset, err);
-}
-
-static enum sv_status find_weights(void *ctx, const char *id, const json_t *network,
-                                   const struct nn_network_bind *bind,
-                                   struct jobs_weights *out_weights, struct sv_error *err)
-{
-    const struct resolve_ctx *resolve = ctx;
-    return api_weights_for_spec(resolve->api, resolve->req, id, network, bind, out_weights, err);
-}
 
 static double history(void *ctx, const struct jobs_pace *pace, const struct jobs_dataset *dataset)
 {
-    const struct resolve_ctx *resolve = ctx;
-    struct store_scope scope;
+    const struct api_resolving *resolving = ctx;
     double speed = 0;
     bool s = dataset->sequences; /* whose row has other numbers in these places */
     struct store_speed_query query = {.network = pace->network,
@@ -45,9 +22,10 @@ static double history(void *ctx, const struct jobs_pace *pace, const struct jobs
                                       .width = (int64_t)(s ? dataset->targets : dataset->width),
                                       .channels =
                                           (int64_t)(s ? dataset->inputs : dataset->channels)};
-    api_scope(resolve->req, &scope);
     /* An estimate: without an answer of the database the other basis serves. */
-    return store_speed_read(resolve->api->store, &scope, &query, &speed, NULL) == SV_OK ? speed : 0;
+    enum sv_status st =
+        store_speed_read(resolving->api->store, &resolving->scope, &query, &speed, NULL);
+    return st == SV_OK ? speed : 0;
 }
 
 /* "validation_accuracy" is the accuracy of the validation part. */
@@ -75,12 +53,12 @@ static struct store_trial_new *make_trials(const struct jobs_plan *plan)
         const struct jobs_trial *from = &plan->trials[i];
         json_t *attempts = json_object_get(from->resolved, "max_attempts");
         trials[i].parameters = jx_dump(from->parameters, NULL);
-        trials[i].resolved = jx_dump(from->resolved, NULL);
+        trials[i].resolved = from->resolved ? jx_dump(from->resolved, NULL) : NULL;
         trials[i].seed = from->seed;
         trials[i].total_steps = (int64_t)from->total_steps;
-        trials[i].max_attempts = (int)json_integer_value(attempts);
+        trials[i].max_attempts = attempts ? (int)json_integer_value(attempts) : 1;
         memcpy(trials[i].hash, from->hash, sizeof trials[i].hash);
-        if (!trials[i].parameters || !trials[i].resolved) {
+        if (!trials[i].parameters || (from->resolved && !trials[i].resolved)) {
             free_texts(trials, plan->trial_count);
             return NULL;
         }
@@ -155,22 +133,18 @@ enum sv_status api_jobs_post(void *state, const struct http_request *req,
 {
     struct api_ctx *ctx = state;
     struct submit_query query = {0};
-    struct resolve_ctx resolve = {ctx, req};
+    struct api_resolving resolving = {.api = ctx};
+    struct jobs_context context;
     enum sv_status st =
         http_query_decode(req, SUBMIT_PARAMS, API_COUNT(SUBMIT_PARAMS), &query, err);
-    struct jobs_context context = {
-        .find_dataset = find_dataset,
-        .find_weights = find_weights,
-        .history = query.dry_run ? history : NULL,
-        .ctx = &resolve,
-        .max_trials = (size_t)ctx->config->max_trials,
-        .trial_memory_bytes = (uint64_t)ctx->config->trial_memory_bytes,
-    };
     struct jobs_plan *plan = NULL;
     json_t *issues = NULL;
     struct store_idempotency key;
     struct store_created created;
     bool has_key = false;
+    api_scope(req, &resolving.scope);
+    api_resolving_context(&resolving, &context);
+    context.history = query.dry_run ? history : NULL;
     if (st == SV_OK) {
         st = api_idempotency(req, &key, &has_key, err);
     }

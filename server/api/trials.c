@@ -28,6 +28,11 @@ static const struct {
 
 static void explain_failure(const struct store_trial *t, char *out, size_t size)
 {
+    if (!t->chosen) {
+        (void)snprintf(out, size, "The point that the search chose cannot be tried: %s",
+                       t->error_text);
+        return;
+    }
     const char *text = "Failed";
     for (size_t i = 0; i < API_COUNT(FAILURES); i++) {
         text = strcmp(FAILURES[i].class, t->error_class) == 0 ? FAILURES[i].text : text;
@@ -48,6 +53,9 @@ static void explain(const struct store_trial *t, char *out, size_t size)
         explain_failure(t, out, size);
     } else if (strcmp(t->state, "queued") == 0 && t->held) {
         (void)snprintf(out, size, "Waits: its job is paused.");
+    } else if (strcmp(t->state, "queued") == 0 && !t->chosen) {
+        (void)snprintf(out, size,
+                       "Waits: the search chooses its point when those before have ended.");
     } else if (strcmp(t->state, "queued") == 0 && t->stop_requested) {
         (void)snprintf(out, size, "Waits for a worker to evaluate it as it was at step %lld.",
                        (long long)t->checkpoint_step);

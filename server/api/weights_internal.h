@@ -38,7 +38,7 @@ void api_fit_end(struct api_fit *fit);
 
 /* What a job starts from, as jobs_weights_fn says. */
 SV_MUST_CHECK enum sv_status
-api_weights_for_spec(struct api_ctx *ctx, const struct http_request *req, const char *id,
+api_weights_for_spec(struct api_ctx *ctx, const struct store_scope *scope, const char *id,
                      const json_t *network, const struct nn_network_bind *bind,
                      struct jobs_weights *out_weights, struct sv_error *err);
 

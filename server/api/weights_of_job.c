@@ -34,19 +34,17 @@ static enum sv_status match(const struct store_weights *weights, const json_t *n
     return st;
 }
 
-enum sv_status api_weights_for_spec(struct api_ctx *ctx, const struct http_request *req,
+enum sv_status api_weights_for_spec(struct api_ctx *ctx, const struct store_scope *scope,
                                     const char *id, const json_t *network,
                                     const struct nn_network_bind *bind,
                                     struct jobs_weights *out_weights, struct sv_error *err)
 {
-    struct store_scope scope;
     struct store_memory memory = {0};
     struct store_weights weights = {0};
-    api_scope(req, &scope);
     if (!sv_id_is_valid(id)) {
         return SV_ERR_NOT_FOUND;
     }
-    enum sv_status st = store_weights_get(ctx->store, &scope, id, &memory, &weights, err);
+    enum sv_status st = store_weights_get(ctx->store, scope, id, &memory, &weights, err);
     if (st == SV_OK && strcmp(weights.state, "ready") != 0) {
         st = SV_ERR_WRONG_STATE;
     }

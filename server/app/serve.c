@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * `assayd serve`: the HTTP service. Started in this order and stopped in reverse: store, schema,
- * changes, server. Between, its main thread keeps house in the database and watches the schema.
+ * changes, server. Between, its main thread goes on with searches, keeps house in the database and
+ * watches the schema.
  */
 #include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +30,7 @@ enum {
     ADDRESS_MARGIN_MS = 2000,
     CHECK_MS = 5000,
     HOUSEKEEPING_MS = 30000,
+    SEARCH_GAP_MS = 200, /* between looks at searches that notifications ask for */
     SPARE_CONNECTIONS = 3
 };
 
@@ -35,6 +38,8 @@ struct serve {
     struct api_ctx api; /* first: handlers get a pointer to it */
     struct app app;
     int drain_fd;
+    int change_fd;     /* readable: something in the database has changed */
+    int64_t search_ms; /* when searches are looked at again, after trouble */
     struct store *store;
     struct store_listener *listener;
     struct changes *changes;
@@ -82,6 +87,9 @@ static enum sv_status listen_changes(void *ctx, int timeout_ms, int wake_fd,
         store_listener_wait(serve->listener, timeout_ms, wake_fd, &heard, &change, err);
     if (st == SV_OK) {
         *out_heard = heard_as[heard];
+        if (heard != STORE_HEARD_NOTHING) {
+            (void)eventfd_write(serve->change_fd, 1);
+        }
         if (heard == STORE_HEARD_CHANGE) {
             memcpy(out_notice->id, change.id, sizeof out_notice->id);
             memcpy(out_notice->project_id, change.project_id, sizeof out_notice->project_id);
@@ -138,6 +146,10 @@ static enum sv_status migrate(struct serve *serve, struct sv_error *err)
 
 static enum sv_status open_changes(struct serve *serve, struct sv_error *err)
 {
+    serve->change_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (serve->change_fd < 0) {
+        return sv_fail(err, SV_ERR_INTERNAL, "no descriptor is left");
+    }
     struct changes_settings settings = {
         .source = {.ctx = serve, .wait = listen_changes},
         .log = &serve->app.log,
@@ -213,19 +225,61 @@ static void keep_house(struct serve *serve)
     }
 }
 
+/* Notifications only make it look sooner: what it acts on is read from tables. */
+static void go_on_with_searches(struct serve *serve)
+{
+    struct sv_error err = {0};
+    size_t chosen = 0;
+    int64_t now = sv_clock_monotonic_ms();
+    if (now < serve->search_ms) {
+        return;
+    }
+    enum sv_status st = api_searches_go_on(&serve->api, &chosen, &err);
+    serve->search_ms = st == SV_OK ? now : now + CHECK_MS;
+    if (st != SV_OK && st != SV_ERR_DATABASE && st != SV_ERR_OVERLOADED) {
+        log_event(&serve->app.log, SV_LOG_ERROR, "search_failed",
+                  LOG_TEXT("code", sv_status_slug(st)), LOG_TEXT("text", err.text));
+    } else if (chosen > 0) {
+        log_event(&serve->app.log, SV_LOG_INFO, "trials_chosen", LOG_INT("count", chosen));
+    }
+}
+
+/* Waits for the drain (true), a change or the time; then for what else changes in a moment. */
+static bool wait_change(const struct serve *serve)
+{
+    eventfd_t count;
+    struct pollfd fds[] = {{.fd = serve->drain_fd, .events = POLLIN},
+                           {.fd = serve->change_fd, .events = POLLIN}};
+    if (poll(fds, 2, CHECK_MS) > 0 && (fds[0].revents != 0 || wait_drain(serve, SEARCH_GAP_MS))) {
+        return true;
+    }
+    if (fds[1].revents & POLLIN) {
+        (void)eventfd_read(serve->change_fd, &count);
+    }
+    return false;
+}
+
+static bool is_due(int64_t *at_ms, int64_t every_ms)
+{
+    int64_t now = sv_clock_monotonic_ms();
+    bool due = now >= *at_ms;
+    *at_ms = due ? now + every_ms : *at_ms;
+    return due;
+}
+
 /* Until asked to stop, or until the schema is newer than this program. */
 static void serve_on(struct serve *serve)
 {
-    int64_t house_ms = sv_clock_monotonic_ms() + HOUSEKEEPING_MS;
-    while (!wait_drain(serve, CHECK_MS)) {
+    int64_t house_ms = sv_clock_monotonic_ms() + HOUSEKEEPING_MS, check_ms = 0;
+    while (!wait_change(serve)) {
         struct sv_error err = {0};
-        if (store_check(serve->store, &err) == SV_ERR_DRAINING) {
+        if (is_due(&check_ms, CHECK_MS) && store_check(serve->store, &err) == SV_ERR_DRAINING) {
             log_event(&serve->app.log, SV_LOG_WARN, "schema_is_newer", LOG_TEXT("text", err.text));
             return;
         }
-        if (sv_clock_monotonic_ms() >= house_ms) {
+        go_on_with_searches(serve);
+        if (is_due(&house_ms, HOUSEKEEPING_MS)) {
             keep_house(serve);
-            house_ms = sv_clock_monotonic_ms() + HOUSEKEEPING_MS;
         }
     }
 }
@@ -241,6 +295,9 @@ static void serve_close(struct serve *serve)
     app_auth_destroy(serve->auth);
     store_listener_close(serve->listener);
     store_close(serve->store);
+    if (serve->change_fd >= 0) {
+        (void)close(serve->change_fd);
+    }
 }
 
 static int exit_status(enum sv_status st)
@@ -260,7 +317,7 @@ static int exit_status(enum sv_status st)
 
 int app_serve_main(int argc, char **argv)
 {
-    struct serve serve = {.drain_fd = -1};
+    struct serve serve = {.drain_fd = -1, .change_fd = -1};
     struct sv_error err = {0};
     (void)mallopt(M_ARENA_MAX, 1); /* else each request thread's heap grows to its own high water */
     if (!app_init(&serve.app, "serve", &argc, argv) || !app_no_arguments(argc, argv) ||

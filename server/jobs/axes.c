@@ -215,3 +215,19 @@ json_t *jobs_axis_value(const struct jobs_axis *axis, double coordinate)
     }
     return axis->search.integer ? json_integer((json_int_t)coordinate) : json_real(coordinate);
 }
+
+bool jobs_axis_find(const struct jobs_axis *axis, const json_t *value, double *out_coordinate)
+{
+    size_t n = json_array_size(axis->values);
+    for (size_t i = 0; i < n; i++) {
+        if (json_equal(json_array_get(axis->values, i), value)) {
+            *out_coordinate = (double)i;
+            return true;
+        }
+    }
+    if (axis->values || !json_is_number(value)) {
+        return false;
+    }
+    *out_coordinate = json_number_value(value);
+    return true;
+}

@@ -24,6 +24,9 @@ json_t *jobs_axis_encode(const struct jobs_axis *axis);
 /* The value of a coordinate; a new reference, NULL when out of memory. */
 json_t *jobs_axis_value(const struct jobs_axis *axis, double coordinate);
 
+/* The coordinate of a value; false when it is none of the axis, as null. */
+bool jobs_axis_find(const struct jobs_axis *axis, const json_t *value, double *out_coordinate);
+
 /* "/search/parameters/<path>" */
 void jobs_axis_pointer(const char *path, char *out, size_t size);
 /* Is the path a choice between whole objects? */

@@ -22,7 +22,6 @@ static const struct {
     {"reuse", NULL},
     {"reused_from", NULL},
     {"parallel", NULL},
-    {"search.strategy", "bayesian"},
     {"search.strategy", "successive_halving"},
     {"precision", "bf16"},
 };

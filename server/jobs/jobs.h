@@ -84,12 +84,13 @@ struct jobs_context {
 
 struct jobs_trial {
     size_t index;       /* from 1, in the order of the sweep: seeds run fastest */
-    json_t *parameters; /* {"training.solver": "adam"}: the swept values alone */
+    json_t *parameters; /* {"training.solver": "adam"}: the swept values alone; null until chosen */
     uint64_t seed;
-    json_t *resolved; /* see the file head */
+    json_t *resolved; /* see the file head; NULL: the search chooses its point later */
     /* Steps it will train, by the shares of the split; the cut by class may round otherwise. */
     uint64_t total_steps;
-    char hash[65]; /* SHA-256 of the canonical text of `resolved` */
+    char hash[65]; /* SHA-256 of the canonical text of `resolved`; "" without */
+    char *refusal; /* of jobs_search_next: why no trial can be made of the point; owned */
 };
 
 /* Which network of the job starts from which weights. */
@@ -130,6 +131,29 @@ SV_MUST_CHECK enum sv_status jobs_resolve(json_t *submitted, const struct jobs_c
                                           struct jobs_plan **out_plan, json_t **out_issues,
                                           struct sv_error *err);
 void jobs_plan_destroy(struct jobs_plan *plan);
+
+/* What became of a trial of a search. */
+enum jobs_tried_state {
+    JOBS_TRIED_OPEN,     /* its point is to be chosen */
+    JOBS_TRIED_UNKNOWN,  /* it is under way, or tells nothing: cancelled, discarded */
+    JOBS_TRIED_MEASURED, /* it has ended with a value */
+    JOBS_TRIED_FAILED,   /* it has ended without one */
+};
+struct jobs_tried {
+    enum jobs_tried_state state;
+    const json_t *parameters; /* as in jobs_trial */
+    double value;             /* of the headline metric */
+};
+
+/* Goes on with a search whose trials up to the first open one have ended: chooses the next points.
+ * job: as resolved; tried: its trials, by index, of which those after the search's own do not
+ * count; higher: larger values are better. The plan holds the trials that were open and now are
+ * chosen, those of a point that cannot be tried with a refusal, and nothing else that is of use.
+ * None open: a plan without trials. The points depend on the job and on what was tried before them,
+ * and on nothing else. */
+SV_MUST_CHECK enum sv_status jobs_search_next(json_t *job, const struct jobs_context *context,
+                                              const struct jobs_tried *tried, size_t n, bool higher,
+                                              struct jobs_plan **out_plan, struct sv_error *err);
 
 /* The answer of a dry run: {resolved, trials, trial_count, estimate, warnings}. NULL when out of
  * memory. */

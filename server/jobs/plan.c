@@ -4,7 +4,14 @@
  */
 #include <stdlib.h>
 
-#include "server/jobs/spec_internal.h"
+#include "server/jobs/making_internal.h"
+
+void jobs_trial_clear(struct jobs_trial *trial)
+{
+    json_decref(trial->parameters);
+    json_decref(trial->resolved);
+    free(trial->refusal);
+}
 
 void jobs_plan_destroy(struct jobs_plan *plan)
 {
@@ -12,8 +19,7 @@ void jobs_plan_destroy(struct jobs_plan *plan)
         return;
     }
     for (size_t i = 0; i < plan->trial_count; i++) {
-        json_decref(plan->trials[i].parameters);
-        json_decref(plan->trials[i].resolved);
+        jobs_trial_clear(&plan->trials[i]);
     }
     free(plan->trials);
     for (size_t i = 0; i < plan->start_count; i++) {
@@ -34,9 +40,9 @@ static json_t *encode_trials(const struct jobs_plan *plan)
     json_t *out = json_array();
     for (size_t i = 0; out && i < plan->trial_count; i++) {
         const struct jobs_trial *trial = &plan->trials[i];
-        json_t *row =
-            json_pack("{s:I, s:O, s:I, s:s}", "index", (json_int_t)trial->index, "parameters",
-                      trial->parameters, "seed", (json_int_t)trial->seed, "hash", trial->hash);
+        json_t *row = json_pack("{s:I, s:O, s:I, s:s?}", "index", (json_int_t)trial->index,
+                                "parameters", trial->parameters, "seed", (json_int_t)trial->seed,
+                                "hash", trial->resolved ? trial->hash : NULL);
         if (json_array_append_new(out, row) != 0) {
             json_decref(out);
             return NULL;

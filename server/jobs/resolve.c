@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a submitted job to a plan: defaults of the kind, decoding, the sweep, one resolved spec a
- * trial, hashes, the estimate.
+ * From a submitted job to a plan: defaults of the kind, decoding, the sweep, the resolved job.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "server/jobs/kinds.h"
-#include "server/jobs/spec_internal.h"
-
-/* Everything in the making; what is done moves into the plan. */
-struct making {
-    const struct jobs_context *context;
-    const json_t *submitted;
-    const struct jobs_kind *kind;
-    json_t *merged; /* submitted and the kind's defaults */
-    struct jobs_job_spec spec;
-    struct jobs_dataset dataset;
-    struct jobs_sweep sweep;
-    struct jobs_networks networks;
-    struct jobs_idle idle;
-    const double *point; /* the one that is being understood; NULL: none */
-    struct jobs_plan *plan;
-    json_t **out_issues;
-};
+#include "server/jobs/making_internal.h"
 
 static enum sv_status no_memory(struct sv_error *err)
 {
     return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
 }
 
-static enum sv_status find_kind(struct making *m, struct sv_error *err)
+static enum sv_status find_kind(struct jobs_making *m, struct sv_error *err)
 {
     const json_t *kind = json_object_get(m->submitted, "kind");
     const char *name = json_string_value(kind);
@@ -48,7 +31,7 @@ static enum sv_status find_kind(struct making *m, struct sv_error *err)
 }
 
 /* The kind's axes stand where the job names no parameters, each where the job does not fix it. */
-static bool add_default_sweep(const struct making *m)
+static bool add_default_sweep(const struct jobs_making *m)
 {
     const json_t *search = json_object_get(m->merged, "search");
     if (jx_path_get(m->submitted, "search.parameters") || (search && !json_is_object(search))) {
@@ -69,7 +52,7 @@ static bool add_default_sweep(const struct making *m)
 }
 
 /* Thresholds of remaining life would cut off targets that are something else. */
-static void trim_default_sweep(const struct making *m)
+static void trim_default_sweep(const struct jobs_making *m)
 {
     if (m->dataset.remaining_life || jx_path_get(m->submitted, "search.parameters")) {
         return;
@@ -125,7 +108,7 @@ static bool add_missing(json_t *into, json_t *defaults)
     return true;
 }
 
-static enum sv_status merge_defaults(struct making *m, struct sv_error *err)
+static enum sv_status merge_defaults(struct jobs_making *m, struct sv_error *err)
 {
     json_auto_t *defaults = json_loads(m->kind->defaults, 0, NULL);
     m->merged = json_deep_copy(m->submitted);
@@ -141,7 +124,7 @@ static bool is_id(const char *text)
     return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
 }
 
-static enum sv_status check_dataset(const struct making *m, struct sv_error *err)
+static enum sv_status check_dataset(const struct jobs_making *m, struct sv_error *err)
 {
     enum jobs_samples samples = jobs_samples_of(&m->dataset);
     if (m->kind->samples != samples) {
@@ -156,7 +139,7 @@ static enum sv_status check_dataset(const struct making *m, struct sv_error *err
     return m->kind->check ? m->kind->check(&m->dataset, err) : SV_OK;
 }
 
-static enum sv_status find_dataset(struct making *m, struct sv_error *err)
+static enum sv_status find_dataset(struct jobs_making *m, struct sv_error *err)
 {
     enum sv_status st =
         is_id(m->spec.dataset)
@@ -176,142 +159,7 @@ static enum sv_status find_dataset(struct making *m, struct sv_error *err)
     }
 }
 
-/* Frozen layers keep what they begin with: without weights that is noise. */
-static enum sv_status check_start(struct making *m, const struct jobs_trial_spec *trial,
-                                  const char *weights, struct sv_error *err)
-{
-    bool frozen =
-        !json_is_string(trial->freeze) || strcmp(json_string_value(trial->freeze), "none") != 0;
-    if (!weights && frozen) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/weights",
-                          "freeze needs weights: frozen layers would keep random ones");
-    }
-    m->plan->without_weights |= m->kind->starts_from_weights && !weights;
-    return SV_OK;
-}
-
-/* The part of a job that trials share: the rows of jobs_trial_fields. */
-static json_t *trial_base(const struct making *m)
-{
-    json_t *base = json_object();
-    for (const struct jx_field *row = jobs_trial_fields; base && row->name; row++) {
-        json_t *value = json_object_get(m->merged, row->name);
-        if (value && json_object_set_new(base, row->name, json_deep_copy(value)) != 0) {
-            json_decref(base);
-            return NULL;
-        }
-    }
-    return base;
-}
-
-/* {kind, seed, everything else}: what a trial's process is given. */
-static json_t *encode_trial(const struct making *m, const struct jobs_trial_spec *trial,
-                            const struct jobs_network *network, int64_t seed)
-{
-    json_t *out = json_pack("{s:s, s:I}", "kind", m->kind->name, "seed", (json_int_t)seed);
-    json_t *rest = jx_encode(jobs_trial_fields, trial);
-    json_t *weights = network->weights[0] ? json_string(network->weights) : json_null();
-    if (!out || !rest || json_object_set_new(out, "weights", weights) != 0 ||
-        json_object_set(rest, "network", network->spec) != 0 ||
-        json_object_update(out, rest) != 0) {
-        json_decref(out);
-        out = NULL;
-    }
-    jobs_data_prune(out, m->kind->samples);
-    json_decref(rest);
-    return out;
-}
-
-/* Decodes, completes and analyses one trial's JSON. */
-static enum sv_status understand(struct making *m, const json_t *json,
-                                 struct jobs_trial_spec *out_trial,
-                                 const struct jobs_network **out_network, struct sv_error *err)
-{
-    enum sv_status st = jobs_data_check(json, m->kind->samples, err);
-    if (st == SV_OK) {
-        st = jobs_decode(jobs_trial_fields, json, out_trial, err);
-    }
-    if (st == SV_OK) {
-        st = jobs_trial_complete(out_trial, &m->dataset, m->context->trial_memory_bytes, err);
-    }
-    const char *weights = st == SV_OK ? jobs_weights_id(m->spec.weights, out_trial->network) : NULL;
-    if (st == SV_OK) {
-        st = jobs_networks_get(&m->networks, out_trial, weights, &m->dataset, m->context,
-                               out_network, m->out_issues, err);
-    }
-    if (st == SV_OK && weights) {
-        st = jobs_weights_note(m->plan, out_trial->network, weights, err);
-    } else if (st != SV_OK && weights && err && strcmp(err->pointer, "/weights") == 0) {
-        jobs_weights_pointer(m->spec.weights, out_trial->network, err->pointer,
-                             sizeof err->pointer);
-    }
-    if (st == SV_OK) {
-        st = check_start(m, out_trial, weights, err);
-    }
-    if (st == SV_OK) {
-        st =
-            jobs_warn_of_trial(m->plan, out_trial, *out_network, m->spec.weights, &m->dataset, err);
-    }
-    if (st == SV_OK) {
-        st = jobs_idle_add(&m->idle, out_trial, err);
-    }
-    if (st != SV_OK && m->point) {
-        jobs_sweep_blame(&m->sweep, m->point, st, err);
-    }
-    return st;
-}
-
-/* The trials of one point, one a seed. */
-static enum sv_status make_point(struct making *m, const json_t *base, struct sv_error *err)
-{
-    struct jobs_trial_spec spec = {0};
-    const struct jobs_network *network = NULL;
-    struct jobs_plan *plan = m->plan;
-    json_auto_t *json = json_deep_copy(base);
-    json_auto_t *parameters = json_object();
-    if (!json || !parameters) {
-        return no_memory(err);
-    }
-    enum sv_status st = jobs_sweep_put(&m->sweep, m->point, json, parameters, err);
-    if (st == SV_OK) {
-        st = understand(m, json, &spec, &network, err);
-    }
-    for (size_t i = 0; st == SV_OK && i < m->spec.seeds.count; i++) {
-        struct jobs_trial *trial = &plan->trials[plan->trial_count];
-        trial->index = ++plan->trial_count;
-        trial->seed = (uint64_t)m->spec.seeds.value[i];
-        trial->parameters = json_incref(parameters);
-        trial->total_steps = jobs_estimate_steps(&spec, &m->dataset);
-        trial->resolved = encode_trial(m, &spec, network, m->spec.seeds.value[i]);
-        if (!trial->resolved || !jobs_hash(trial->resolved, trial->hash)) {
-            return no_memory(err);
-        }
-        st = jobs_estimate_add(&plan->estimate, &spec, network, &m->dataset, err);
-        if (st != SV_OK) {
-            jobs_sweep_blame(&m->sweep, m->point, st, err);
-        }
-    }
-    return st;
-}
-
-static enum sv_status make_trials(struct making *m, struct sv_error *err)
-{
-    json_auto_t *base = trial_base(m);
-    size_t count = m->sweep.points * m->spec.seeds.count;
-    m->plan->trials = calloc(count, sizeof *m->plan->trials);
-    if (!base || !m->plan->trials) {
-        return no_memory(err);
-    }
-    enum sv_status st = SV_OK;
-    for (size_t point = 0; st == SV_OK && point < m->sweep.points; point++) {
-        m->point = jobs_sweep_point(&m->sweep, point);
-        st = make_point(m, base, err);
-    }
-    m->point = NULL;
-    return st == SV_OK ? jobs_weights_check_used(m->plan, m->spec.weights, err) : st;
-}
-
-static enum sv_status encode_job(struct making *m, struct sv_error *err)
+static enum sv_status encode_job(struct jobs_making *m, struct sv_error *err)
 {
     struct jobs_job_spec *spec = &m->spec;
     struct jobs_split_options given = spec->trial.split;
@@ -331,6 +179,10 @@ static enum sv_status encode_job(struct making *m, struct sv_error *err)
     if (st == SV_OK && !validates && tests && m->kind->headline_of_test) {
         m->plan->headline_metric = m->kind->headline_of_test;
     }
+    if (st == SV_OK && !validates && spec->search.strategy == JOBS_BAYESIAN) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/search/strategy",
+                          "there is no validation part to choose points by");
+    }
     if (!swept) {
         spec->trial.training = complete.training;
     }
@@ -343,9 +195,13 @@ static enum sv_status encode_job(struct making *m, struct sv_error *err)
     return jobs_hash(m->plan->resolved, m->plan->hash) ? SV_OK : no_memory(err);
 }
 
-static enum sv_status warn_of_job(struct making *m, struct sv_error *err)
+static enum sv_status warn_of_job(struct jobs_making *m, struct sv_error *err)
 {
-    enum sv_status st = jobs_idle_warn(&m->idle, m->submitted, &m->sweep, m->plan, err);
+    enum sv_status st = SV_OK;
+    /* Trials that a search makes later may let an option count. */
+    if (m->sweep.chosen == m->sweep.points) {
+        st = jobs_idle_warn(&m->idle, m->submitted, &m->sweep, m->plan, err);
+    }
     if (st == SV_OK && m->plan->without_weights) {
         st = jobs_warn(m->plan, err, "no_weights", "/weights",
                        "no weights are named: the network begins from random numbers, and nothing "
@@ -354,7 +210,7 @@ static enum sv_status warn_of_job(struct making *m, struct sv_error *err)
     return st;
 }
 
-static enum sv_status fill_plan(struct making *m, struct sv_error *err)
+static enum sv_status fill_plan(struct jobs_making *m, struct sv_error *err)
 {
     struct jobs_plan *plan = m->plan;
     plan->kind = m->kind->name;
@@ -367,9 +223,13 @@ static enum sv_status fill_plan(struct making *m, struct sv_error *err)
     return plan->name && plan->experiment && plan->notes && plan->labels ? SV_OK : no_memory(err);
 }
 
-static enum sv_status make(struct making *m, struct sv_error *err)
+enum sv_status jobs_making_begin(struct jobs_making *m, struct sv_error *err)
 {
-    enum sv_status st = find_kind(m, err);
+    m->plan = calloc(1, sizeof *m->plan);
+    if (m->plan) {
+        m->plan->warnings = json_array();
+    }
+    enum sv_status st = m->plan && m->plan->warnings ? find_kind(m, err) : no_memory(err);
     if (st == SV_OK) {
         st = jobs_refuse_not_built(m->submitted, err);
     }
@@ -390,36 +250,46 @@ static enum sv_status make(struct making *m, struct sv_error *err)
         st = jobs_sweep_init(&m->spec, m->submitted, m->context->max_trials, &m->sweep, err);
     }
     if (st == SV_OK) {
-        st = make_trials(m, err);
+        m->base = jobs_making_base(m);
+        st = m->base ? SV_OK : no_memory(err);
     }
+    return st;
+}
+
+enum sv_status jobs_making_end(struct jobs_making *m, enum sv_status st,
+                               struct jobs_plan **out_plan)
+{
     if (st == SV_OK) {
-        st = fill_plan(m, err);
+        *out_plan = m->plan;
+    } else {
+        jobs_plan_destroy(m->plan);
     }
-    if (st == SV_OK) {
-        st = encode_job(m, err);
-    }
-    return st == SV_OK ? warn_of_job(m, err) : st;
+    jobs_sweep_deinit(&m->sweep);
+    jobs_networks_deinit(&m->networks);
+    json_decref(m->base);
+    json_decref(m->merged);
+    return st;
 }
 
 enum sv_status jobs_resolve(json_t *submitted, const struct jobs_context *context,
                             struct jobs_plan **out_plan, json_t **out_issues, struct sv_error *err)
 {
-    struct making m = {.context = context, .submitted = submitted, .out_issues = out_issues};
+    struct jobs_making m = {.context = context, .submitted = submitted, .out_issues = out_issues};
     if (!json_is_object(submitted)) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "", "a job is an object");
     }
-    m.plan = calloc(1, sizeof *m.plan);
-    if (m.plan) {
-        m.plan->warnings = json_array();
-    }
-    enum sv_status st = m.plan && m.plan->warnings ? make(&m, err) : no_memory(err);
+    enum sv_status st = jobs_making_begin(&m, err);
     if (st == SV_OK) {
-        *out_plan = m.plan;
-        m.plan = NULL;
+        st = jobs_making_trials(&m, err);
     }
-    jobs_plan_destroy(m.plan);
-    jobs_sweep_deinit(&m.sweep);
-    jobs_networks_deinit(&m.networks);
-    json_decref(m.merged);
-    return st;
+    if (st == SV_OK) {
+        st = fill_plan(&m, err);
+    }
+    if (st == SV_OK) {
+        st = encode_job(&m, err);
+    }
+    if (st == SV_OK) {
+        st = warn_of_job(&m, err);
+    }
+    return jobs_making_end(&m, st, out_plan);
 }

@@ -21,6 +21,7 @@ static const struct jx_choice PRECISIONS[] = {{"f32", 0, "32-bit floating point"
 static const struct jx_choice STRATEGIES[] = {
     {"grid", JOBS_GRID, "every combination"},
     {"random", JOBS_RANDOM, "so many points, evenly over the values and ranges"},
+    {"bayesian", JOBS_BAYESIAN, "each point where those before it promise the most"},
     JX_END,
 };
 
@@ -216,7 +217,8 @@ static const struct jx_field SEARCH_FIELDS[] = {
      .offset = SEARCH(strategy),
      .choices = STRATEGIES,
      .fallback = "\"grid\"",
-     .doc = "how points of the parameters are chosen: every one, or some at random"},
+     .doc = "how points of the parameters are chosen: every one, some at random, or each by what "
+            "the ones before it came to"},
     {.name = "trials",
      .type = JX_INT,
      .offset = SEARCH(trials),
@@ -232,6 +234,21 @@ static const struct jx_field SEARCH_FIELDS[] = {
      .min = 0,
      .max = SEED_MAX,
      .doc = "not of a grid: which points are chosen; default: 1"},
+    {.name = "initial_trials",
+     .type = JX_INT,
+     .offset = SEARCH(initial_trials),
+     .given = JX_GIVEN(struct jobs_search_options, initial_trials_given),
+     .min = 1,
+     .max = 1000000,
+     .doc = "bayesian: points at random to begin with; default: twice the parameters and 2"},
+    {.name = "at_once",
+     .type = JX_INT,
+     .offset = SEARCH(at_once),
+     .given = JX_GIVEN(struct jobs_search_options, at_once_given),
+     .min = 1,
+     .max = 64,
+     .doc = "bayesian: points that are chosen together when all before them have ended, and may "
+            "run side by side; default: 1"},
     {.name = "parameters",
      .type = JX_MAP,
      .offset = SEARCH(parameters),

@@ -62,7 +62,7 @@ struct jobs_trial_spec {
     int64_t threads; /* 0: as many as the worker has to spare */
 };
 
-enum jobs_strategy { JOBS_GRID, JOBS_RANDOM };
+enum jobs_strategy { JOBS_GRID, JOBS_RANDOM, JOBS_BAYESIAN };
 
 /* The sweep. What is not given is filled by jobs_sweep_init, where the strategy has it. */
 struct jobs_search_options {
@@ -71,6 +71,10 @@ struct jobs_search_options {
     bool trials_given;
     int64_t seed; /* of the points */
     bool seed_given;
+    int64_t initial_trials; /* bayesian: points at random before the first that is reasoned */
+    bool initial_trials_given;
+    int64_t at_once; /* bayesian: points that are chosen together */
+    bool at_once_given;
     const json_t *parameters; /* {path: [values] or a range} */
 };
 
@@ -141,7 +145,8 @@ struct jobs_sweep {
     struct nn_search_axis *space; /* of the axes */
     size_t axis_count;
     size_t points;       /* that become trials, 1 without axes */
-    double *coordinates; /* [points x axis_count] as core/search has them */
+    size_t chosen;       /* of them, at submission; the rest when trials have ended */
+    double *coordinates; /* [chosen x axis_count] as core/search has them */
 };
 
 /* Checks paths and that no value repeats, chooses the points, and fills what the search leaves
@@ -152,7 +157,7 @@ SV_MUST_CHECK enum sv_status jobs_sweep_init(struct jobs_job_spec *spec, const j
                                              struct sv_error *err);
 void jobs_sweep_deinit(struct jobs_sweep *sweep);
 
-/* The coordinates of a point. */
+/* The coordinates of a chosen point. */
 const double *jobs_sweep_point(const struct jobs_sweep *sweep, size_t point);
 /* Is the field at the path set by an axis, itself or with an object that holds it? */
 bool jobs_sweep_has(const struct jobs_sweep *sweep, const char *path);

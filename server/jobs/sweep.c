@@ -3,6 +3,7 @@
  * The sweep: which points of the axes become trials, and what a point changes in a job. A value
  * that is an object changes the fields that it names; a network is replaced as a whole.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,23 +42,78 @@ static enum sv_status init_axes(const struct jobs_search_options *search, const 
     return SV_OK;
 }
 
-/* A grid has every point and nothing to choose. */
-static enum sv_status check_grid(const struct jobs_search_options *search,
-                                 const struct jobs_sweep *sweep, struct sv_error *err)
+/* Which strategies an option is of, as bits. */
+#define OF(strategy)  (1u << (strategy))
+#define OF_CHOOSING   (OF(JOBS_RANDOM) | OF(JOBS_BAYESIAN))
+#define GIVEN(member) offsetof(struct jobs_search_options, member##_given)
+static const struct {
+    const char *name;
+    size_t given;
+    unsigned of;
+    const char *words;
+} OPTIONS[] = {
+    {"trials", GIVEN(trials), OF_CHOOSING, "\"random\" and \"bayesian\""},
+    {"seed", GIVEN(seed), OF_CHOOSING, "\"random\" and \"bayesian\""},
+    {"initial_trials", GIVEN(initial_trials), OF(JOBS_BAYESIAN), "\"bayesian\""},
+    {"at_once", GIVEN(at_once), OF(JOBS_BAYESIAN), "\"bayesian\""},
+};
+
+static enum sv_status check_options(const struct jobs_search_options *search, struct sv_error *err)
+{
+    for (size_t i = 0; i < sizeof OPTIONS / sizeof OPTIONS[0]; i++) {
+        bool given;
+        memcpy(&given, (const char *)search + OPTIONS[i].given, sizeof given);
+        if (given && !(OPTIONS[i].of & OF(search->strategy))) {
+            char pointer[64];
+            jx_pointer_key("/search", OPTIONS[i].name, pointer, sizeof pointer);
+            return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
+                              "this is an option of the strategies %s", OPTIONS[i].words);
+        }
+    }
+    return SV_OK;
+}
+
+/* A grid has every point, so there must be so many. */
+static enum sv_status check_grid(const struct jobs_sweep *sweep, struct sv_error *err)
 {
     for (size_t i = 0; i < sweep->axis_count; i++) {
         if (!sweep->axes[i].values) {
             char pointer[160];
             jobs_axis_pointer(sweep->axes[i].path, pointer, sizeof pointer);
             return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
-                              "a grid takes lists of values; ranges are for the strategy "
-                              "\"random\"");
+                              "a grid takes lists of values; ranges are for the strategies "
+                              "\"random\" and \"bayesian\"");
         }
     }
-    if (search->trials_given || search->seed_given) {
-        return sv_fail_at(err, SV_ERR_INVALID_FIELD,
-                          search->trials_given ? "/search/trials" : "/search/seed",
-                          "a grid tries every combination; this is for the strategy \"random\"");
+    return SV_OK;
+}
+
+static void fill(int64_t *option, bool *given, int64_t value)
+{
+    *option = *given ? *option : value;
+    *given = true;
+}
+
+static int64_t at_most(size_t n, size_t most)
+{
+    return (int64_t)(n < most ? n : most);
+}
+
+/* Of a Bayesian search: begins with as many points as say something of every axis. */
+static enum sv_status complete_bayesian(struct jobs_search_options *search,
+                                        struct jobs_sweep *sweep, struct sv_error *err)
+{
+    fill(&search->initial_trials, &search->initial_trials_given,
+         at_most(2 * sweep->axis_count + 2, sweep->points));
+    fill(&search->at_once, &search->at_once_given, 1);
+    sweep->chosen = (size_t)search->initial_trials;
+    if (sweep->chosen > sweep->points) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/search/initial_trials",
+                          "the search has no more than %zu trials", sweep->points);
+    }
+    if (sweep->points > NN_SEARCH_BAYESIAN_MAX) {
+        return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/search/trials",
+                          "a Bayesian search has at most %d", NN_SEARCH_BAYESIAN_MAX);
     }
     return SV_OK;
 }
@@ -68,23 +124,22 @@ static enum sv_status count_points(struct jobs_search_options *search, struct jo
 {
     struct nn_search_space space = space_of(sweep);
     size_t there = nn_search_count(&space);
-    if (search->strategy == JOBS_GRID) {
-        sweep->points = there;
-        return check_grid(search, sweep, err);
+    enum sv_status st = check_options(search, err);
+    if (st == SV_OK && search->strategy == JOBS_GRID) {
+        sweep->points = sweep->chosen = there;
+        st = check_grid(sweep, err);
     }
-    if (!search->trials_given) {
-        search->trials = (int64_t)(there < TRIALS_UNLESS_GIVEN ? there : TRIALS_UNLESS_GIVEN);
+    if (st != SV_OK || search->strategy == JOBS_GRID) {
+        return st;
     }
-    if (!search->seed_given) {
-        search->seed = 1;
-    }
-    search->trials_given = search->seed_given = true;
-    sweep->points = (size_t)search->trials;
+    fill(&search->trials, &search->trials_given, at_most(there, TRIALS_UNLESS_GIVEN));
+    fill(&search->seed, &search->seed_given, 1);
+    sweep->points = sweep->chosen = (size_t)search->trials;
     if (sweep->points > there) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/search/trials",
                           "there are no more than %zu different points", there);
     }
-    return SV_OK;
+    return search->strategy == JOBS_BAYESIAN ? complete_bayesian(search, sweep, err) : SV_OK;
 }
 
 /* Whose number is too large is whoever made it so. */
@@ -109,15 +164,15 @@ static enum sv_status make_points(const struct jobs_search_options *search,
                                   struct jobs_sweep *sweep, struct sv_error *err)
 {
     struct nn_search_space space = space_of(sweep);
-    sweep->coordinates = calloc(sweep->points * space.count + 1, sizeof *sweep->coordinates);
+    sweep->coordinates = calloc(sweep->chosen * space.count + 1, sizeof *sweep->coordinates);
     if (!sweep->coordinates) {
         return no_memory(err);
     }
-    for (size_t i = 0; search->strategy == JOBS_GRID && i < sweep->points; i++) {
+    for (size_t i = 0; search->strategy == JOBS_GRID && i < sweep->chosen; i++) {
         nn_search_grid(&space, i, sweep->coordinates + i * space.count);
     }
-    if (search->strategy == JOBS_RANDOM &&
-        nn_search_random(&space, (uint64_t)search->seed, sweep->points, sweep->coordinates, NULL) !=
+    if (search->strategy != JOBS_GRID &&
+        nn_search_random(&space, (uint64_t)search->seed, sweep->chosen, sweep->coordinates, NULL) !=
             NN_OK) {
         return no_memory(err);
     }

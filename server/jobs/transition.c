@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A trial's life. Each arrow names its event; (x) is a person, (w) the worker, (r) the reaper.
+ * A trial's life. Each arrow names its event; (x) is a person, (w) the worker, (r) the reaper,
+ * (s) the search.
  *
  *            claim (w)                complete (w)
  *   queued ------------> running ---------------------> completed
@@ -14,6 +15,7 @@
  *    | +-----+ resume, stop (x)            restart (x)            |
  *    +------------------------------------------------------------+
  *   queued, paused -- cancel (x) --> cancelled;  queued, not begun -- stop (x) --> cancelled
+ *   queued, its point not chosen yet -- refuse (s) --> failed
  *
  * pause, stop and cancel of a running trial are requests: columns that the worker reads with every
  * heartbeat. A trial with a checkpoint that is stopped while no worker has it goes through the
@@ -47,6 +49,7 @@ static const struct outcome TABLE[JOBS_EVENT_COUNT][JOBS_STATE_COUNT] = {
     [JOBS_EVENT_FAIL] = {[JOBS_RUNNING] = TO(JOBS_FAILED)},
     [JOBS_EVENT_LOSE] = {[JOBS_RUNNING] = TO(JOBS_QUEUED)},
     [JOBS_EVENT_GIVE_UP] = {[JOBS_RUNNING] = TO(JOBS_FAILED)},
+    [JOBS_EVENT_REFUSE] = {[JOBS_QUEUED] = TO(JOBS_FAILED)},
     [JOBS_EVENT_PAUSE] = {[JOBS_RUNNING] = STAY(JOBS_RUNNING, JOBS_REQUESTED),
                           [JOBS_PAUSED] = STAY(JOBS_PAUSED, JOBS_UNCHANGED)},
     [JOBS_EVENT_RESUME] = {[JOBS_PAUSED] = TO(JOBS_QUEUED),

@@ -36,6 +36,7 @@ enum jobs_state {
     X(FAIL, "fail", "the worker, with a class and a sentence")                                     \
     X(LOSE, "lose", "the reaper, when process or worker is gone and attempts are left")            \
     X(GIVE_UP, "give_up", "the reaper, when process or worker is gone and none is left")           \
+    X(REFUSE, "refuse", "the search, when its next point cannot be tried")                         \
     X(PAUSE, "pause", "a person")                                                                  \
     X(RESUME, "resume", "a person")                                                                \
     X(STOP, "stop", "a person")                                                                    \

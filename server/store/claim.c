@@ -20,7 +20,8 @@ struct claiming {
 
 static const char CLAIM[] =
     "with c as materialized (select t.id from trial t join project p on p.id = t.project_id"
-    " where t.state = 'queued' and not t.held and t.not_before <= now() and (p.max_running is null"
+    " where t.state = 'queued' and not t.held and t.chosen and t.not_before <= now() and"
+    " (p.max_running is null"
     " or (select count(*) from trial o where o.project_id = t.project_id and o.state = 'running')"
     " < p.max_running) order by t.priority desc, t.number for no key update of t skip locked"
     " limit 1)"

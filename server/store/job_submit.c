@@ -166,7 +166,7 @@ static const char *trial_resolved(const struct submission *s, size_t i)
 }
 static const char *trial_hash(const struct submission *s, size_t i)
 {
-    return s->job->trials[i].hash;
+    return s->job->trials[i].resolved ? s->job->trials[i].hash : NULL;
 }
 
 static void add_texts(struct sql_params *params, const struct submission *s, trial_text_fn text)
@@ -211,10 +211,12 @@ static enum sv_status insert_trials(struct store_conn *conn, const struct submis
     return sql_run(
         conn,
         "insert into trial (project_id, job_id, priority, idx, id, parameters, resolved, hash,"
-        " seed, max_attempts, total_steps) select $1, $2, $3, x.idx, x.id::uuid,"
-        " x.parameters::json, x.resolved::json, decode(x.hash, 'hex'), case when x.seed < 0 then"
+        " seed, max_attempts, total_steps, chosen) select $1, $2, $3, x.idx, x.id::uuid,"
+        " x.parameters::json, coalesce(x.resolved, '{}')::json, coalesce(decode(x.hash, 'hex'),"
+        " sha256('{}')), case when x.seed < 0 then"
         " x.seed + 18446744073709551616::numeric else x.seed end, x.max_attempts,"
-        " nullif(x.total_steps, 0) from unnest($4, $5, $6, $7, $8, $9, $10) with ordinality as"
+        " nullif(x.total_steps, 0), x.resolved is not null from unnest($4, $5, $6, $7, $8, $9, "
+        "$10) with ordinality as"
         " x (id, parameters, resolved, hash, seed, max_attempts, total_steps, idx) order by x.idx",
         &params, NULL, err);
 }

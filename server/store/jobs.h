@@ -12,10 +12,11 @@
 struct store_trial_new {
     const char *parameters; /* JSON: the swept values */
     uint64_t seed;
-    const char *resolved; /* JSON: all that the trial's process needs */
-    char hash[65];        /* of the canonical resolved text */
-    int max_attempts;     /* >= 1 */
-    int64_t total_steps;  /* planned; 0: not known yet */
+    const char
+        *resolved;    /* JSON: all that the trial's process needs; NULL: a search chooses later */
+    char hash[65];    /* of the canonical resolved text */
+    int max_attempts; /* >= 1 */
+    int64_t total_steps; /* planned; 0: not known yet */
 };
 
 /* What a network of a job starts from; the weights cannot be deleted while the job is there. */

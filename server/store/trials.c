@@ -55,6 +55,7 @@ void store_trial_read(struct sql_reader *r, void *row)
     out->labels = sql_read_text_array(r, &out->n_labels);
     out->discarded = sql_read_bool(r);
     out->held = sql_read_bool(r);
+    out->chosen = sql_read_bool(r);
     out->state = sql_read_text(r);
     read_progress(r, out);
     out->headline_metric = sql_read_text(r);

@@ -28,6 +28,7 @@ struct store_trial {
     const char *const *labels;
     size_t n_labels;
     bool discarded, held;
+    bool chosen;       /* false: a search has not given it a point that can be tried */
     const char *state; /* queued, running, paused, completed, stopped, cancelled, failed */
     int64_t attempt, max_attempts, fence;
     bool cancel_requested, stop_requested, pause_requested;

@@ -342,3 +342,22 @@ def test_choosing_two_trials_leads_to_their_comparison(page, finished, width):
     page.click(of("compare"))
     ids = ",".join(t["id"] for t in finished[1][:2])
     page.until(lambda: page.script("return decodeURIComponent(location.hash)") == f"#/compare?trials={ids}", "the comparison")
+
+
+def test_points_that_a_search_chooses_later_are_no_values_yet(page, daemon, blobs):
+    """Of a Bayesian search whose first trial is at work; its table, its means and one of its open trials."""
+    rate = "training.learning_rate"
+    job = daemon.submit({"kind": "solver_comparison", "dataset": blobs["id"], "seeds": [1],
+                         "training": {"epochs": 100000, "batch_size": 8, "solver": "sgdm"}, "search": {
+                             "strategy": "bayesian", "trials": 3, "initial_trials": 1, "parameters": {rate: {"min": 0.001, "max": 0.1}}}})
+    try:
+        first, _, third = daemon.trials(job["id"])
+        open_job(page, job)
+        page.until(lambda: column(page, rate) == [as_shown.number(first["parameters"][rate]), "–", "–"], "one value and two to come")
+        page.go(f"#/jobs/{job['id']}?table=means")
+        page.until(lambda: page.count(of("mean-row")) == 1, "the mean of the one point that there is")
+        page.go(f"#/trials/{third['id']}")
+        page.shown(of("trial-explanation"), "the search chooses its point")
+    finally:
+        daemon.request("POST", f"/v1/jobs/{job['id']}/cancel")
+        daemon.wait_job(job["id"])

@@ -122,7 +122,7 @@ class Submission {
       event.preventDefault();
       this.submit();
     }}}, card('Job', this.basics.element), card('Network', this.network.element),
-    card('Sweep', this.sweep.element, 'Each combination of values is a trial, once for each seed. A random search tries some of them, and takes ranges: 0.0001 to 0.1 log, or 16 to 256 integer.'), this.sections.map(({element}) => element));
+    card('Sweep', this.sweep.element, 'Each combination of values is a trial, once for each seed. A random search tries some of them, a Bayesian one looks where earlier trials did well; both take ranges: 0.0001 to 0.1 log, or 16 to 256 integer.'), this.sections.map(({element}) => element));
     const buttons = h('div', {class: 'row'}, this.button, curlButton(() => ({method: 'POST', path: '/v1/jobs', body: this.spec})), anew);
     const json = h('details', {class: 'card', open: matchMedia('(min-width: 1000px)').matches}, h('summary', {}, 'The job as JSON'), this.editor);
     return h('div', {class: 'submit'}, this.form, h('div', {class: 'submit-side stack gap'}, card('Dry run', [this.result, buttons]), json));

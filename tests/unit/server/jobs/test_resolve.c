@@ -70,6 +70,36 @@ static void a_resolved_network_can_be_sent_back(void **state)
     jobs_plan_destroy(plan);
 }
 
+/* So does a whole job: a search goes on from what was resolved, not from what was submitted. */
+static void a_resolved_job_can_be_sent_again(void **state)
+{
+    (void)state;
+    static const char *const jobs[] = {
+        "{" TEST_MINIMAL "}",
+        "{" TEST_MINIMAL ", 'seeds': [3, 4], 'network': {'name': 'mlp'}, 'split': {'train': 0.5}}",
+        "{" TEST_MINIMAL ", 'search': {'parameters': {'network': [{'name': 'mlp'}, {'name':"
+        " 'simple_cnn', 'filters': 4}], 'training': [{'epochs': 2}, {'l2': 0}]}}}",
+        "{" TEST_MINIMAL ", 'training': {'schedule': {'kind': 'cosine'}, 'class_weights':"
+        " 'balanced', 'gradient_clipping': {'method': 'l2norm', 'threshold': 3}}, 'explain': {},"
+        " 'augmentation': {'x_reflection': true}, 'limits': {'memory_bytes': 1000000000}}",
+    };
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+        struct jobs_plan *plan = test_resolve(&context, jobs[i]), *again = NULL;
+        json_t *issues = NULL;
+        struct sv_error err = {0};
+        if (jobs_resolve(plan->resolved, &context, &again, &issues, &err) != SV_OK) {
+            fail_msg("%s: %s at %s", jobs[i], err.text, err.pointer);
+        }
+        assert_int_equal(again->trial_count, plan->trial_count);
+        assert_string_equal(again->hash, plan->hash);
+        for (size_t k = 0; k < plan->trial_count; k++) {
+            assert_string_equal(again->trials[k].hash, plan->trials[k].hash);
+        }
+        jobs_plan_destroy(again);
+        jobs_plan_destroy(plan);
+    }
+}
+
 /* So that a job's progress has a whole from the start. */
 static void steps_are_planned_from_the_shares(void **state)
 {
@@ -399,6 +429,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_shortest_job_compares_three_solvers),
         cmocka_unit_test(a_resolved_network_can_be_sent_back),
+        cmocka_unit_test(a_resolved_job_can_be_sent_again),
         cmocka_unit_test(steps_are_planned_from_the_shares),
         cmocka_unit_test(memory_is_that_of_the_largest_micro_batch),
         cmocka_unit_test(options_without_effect_are_warned_of),

@@ -2,6 +2,7 @@
  *
  * Searches that choose their points: options, ranges, what trials get, what is refused.
  */
+#include <math.h>
 #include <string.h>
 
 #include "core/json/json.h"
@@ -89,6 +90,207 @@ static void a_longer_search_begins_like_a_shorter_one(void **state)
     jobs_plan_destroy(more);
 }
 
+/* ------------------------------------------------------------------------------------ bayesian */
+
+#define BAYESIAN "'strategy': 'bayesian', "
+#define TWO_AXES "'parameters': {" RATES ", 'training.solver': ['sgdm', 'adam']}"
+
+enum { TRIALS_MAX = 40 };
+
+/* A search as it goes: its plan, and what its trials came to. */
+struct course {
+    struct jobs_plan *plan;
+    struct jobs_tried tried[TRIALS_MAX];
+    json_t *parameters[TRIALS_MAX];
+    char hashes[TRIALS_MAX][65];
+};
+
+/* Better near a rate of 0.003, with adam. */
+static double value_of(const json_t *parameters)
+{
+    json_t *number = json_object_get(parameters, "training.learning_rate");
+    double off = log10(json_number_value(number) / 0.003);
+    const char *solver = json_string_value(json_object_get(parameters, "training.solver"));
+    return 0.9 - 0.1 * off * off - (strcmp(solver, "adam") == 0 ? 0 : 0.05);
+}
+
+static void take(struct course *course, const struct jobs_plan *plan)
+{
+    for (size_t i = 0; i < plan->trial_count; i++) {
+        const struct jobs_trial *trial = &plan->trials[i];
+        size_t at = trial->index - 1;
+        if (!trial->resolved) {
+            continue;
+        }
+        assert_true(course->tried[at].state == JOBS_TRIED_OPEN);
+        course->parameters[at] = json_incref(trial->parameters);
+        memcpy(course->hashes[at], trial->hash, sizeof trial->hash);
+        course->tried[at] = (struct jobs_tried){.state = JOBS_TRIED_MEASURED,
+                                                .parameters = course->parameters[at],
+                                                .value = value_of(trial->parameters)};
+    }
+}
+
+/* With rows behind those of the search, which are not its own. */
+static struct jobs_plan *next_of(struct course *course)
+{
+    struct jobs_plan *next = NULL;
+    struct sv_error err = {0};
+    if (jobs_search_next(course->plan->resolved, &context, course->tried, course->plan->trial_count,
+                         true, &next, &err) != SV_OK) {
+        fail_msg("%s at %s", err.text, err.pointer);
+    }
+    return next;
+}
+
+static void begin(struct course *course, const char *job)
+{
+    *course = (struct course){.plan = test_resolve(&context, job)};
+    assert_true(course->plan->trial_count <= TRIALS_MAX);
+    take(course, course->plan);
+}
+
+static void end(struct course *course)
+{
+    for (size_t i = 0; i < TRIALS_MAX; i++) {
+        json_decref(course->parameters[i]);
+    }
+    jobs_plan_destroy(course->plan);
+}
+
+/* To the end; how often it was asked. */
+static size_t run(struct course *course, const char *job)
+{
+    size_t asked = 0;
+    begin(course, job);
+    for (size_t n = 1; n > 0; asked++) {
+        struct jobs_plan *next = next_of(course);
+        n = next->trial_count;
+        take(course, next);
+        jobs_plan_destroy(next);
+    }
+    return asked - 1;
+}
+
+static void a_bayesian_search_begins_at_random_and_leaves_the_rest_open(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = test_resolve(&context, SEARCH(BAYESIAN "'trials': 9, " TWO_AXES));
+    struct jobs_plan *random = test_resolve(&context, SEARCH(RANDOM "'trials': 9, " TWO_AXES));
+    assert_int_equal(plan->trial_count, 9);
+    assert_true(test_number_at(plan->resolved, "search.initial_trials") == 6);
+    assert_true(test_number_at(plan->resolved, "search.at_once") == 1);
+    for (size_t i = 0; i < 9; i++) {
+        assert_int_equal(plan->trials[i].index, i + 1);
+        assert_true((plan->trials[i].resolved != NULL) == (i < 6));
+        if (i < 6) {
+            assert_string_equal(plan->trials[i].hash, random->trials[i].hash);
+        } else {
+            json_t *open = test_json("{'training.learning_rate': null, 'training.solver': null}");
+            assert_true(json_equal(plan->trials[i].parameters, open));
+            json_decref(open);
+        }
+    }
+    double times = plan->estimate.seconds / random->estimate.seconds;
+    assert_true(times > 0.9 && times < 1.1); /* of all trials */
+    jobs_plan_destroy(plan);
+    jobs_plan_destroy(random);
+}
+
+static void points_come_in_groups_for_every_seed(void **state)
+{
+    (void)state;
+    struct course course;
+    size_t asked = run(&course, "{" TEST_MINIMAL ", 'seeds': [3, 4], 'search': {" BAYESIAN
+                                "'trials': 11, 'initial_trials': 4, 'at_once': 3, " TWO_AXES "}}");
+    assert_int_equal(asked, 3); /* 3, 3 and 1 */
+    for (size_t i = 0; i < 22; i += 2) {
+        assert_true(json_equal(course.parameters[i], course.parameters[i + 1]));
+        assert_string_not_equal(course.hashes[i], course.hashes[i + 1]);
+        for (size_t k = 0; k < i; k += 2) {
+            assert_false(json_equal(course.parameters[i], course.parameters[k]));
+        }
+    }
+    end(&course);
+}
+
+static void equal_searches_go_the_same_way(void **state)
+{
+    (void)state;
+    struct course a, b, c;
+    const char *job = SEARCH(BAYESIAN "'trials': 12, 'initial_trials': 4, 'seed': 2, " TWO_AXES);
+    (void)run(&a, job);
+    (void)run(&b, job);
+    (void)run(&c, SEARCH(BAYESIAN "'trials': 12, 'initial_trials': 4, 'seed': 3, " TWO_AXES));
+    assert_memory_equal(a.hashes, b.hashes, sizeof a.hashes);
+    assert_memory_not_equal(a.hashes, c.hashes, sizeof a.hashes);
+    double best = 0;
+    for (size_t i = 0; i < 12; i++) {
+        best = fmax(best, a.tried[i].value);
+    }
+    assert_true(best > 0.89);
+    end(&a);
+    end(&b);
+    end(&c);
+}
+
+/* What stands in a group already, as after a cancelled trial was restarted, stays as it is. */
+static void only_open_trials_are_chosen(void **state)
+{
+    (void)state;
+    struct course course;
+    begin(&course, "{" TEST_MINIMAL ", 'seeds': [3, 4], 'search': {" BAYESIAN
+                   "'trials': 5, 'initial_trials': 2, 'at_once': 3, " TWO_AXES "}}");
+    struct jobs_plan *all = next_of(&course);
+    assert_int_equal(all->trial_count, 6);
+    take(&course, all);
+    course.tried[5].state = JOBS_TRIED_OPEN; /* the second seed of the third point */
+    course.tried[8].state = course.tried[9].state = JOBS_TRIED_OPEN;
+    struct jobs_plan *some = next_of(&course);
+    assert_int_equal(some->trial_count, 3);
+    assert_int_equal(some->trials[0].index, 6);
+    assert_string_equal(some->trials[0].hash, all->trials[1].hash);
+    assert_int_equal(some->trials[1].index, 9);
+    for (size_t i = 0; i < 8; i++) {
+        assert_false(json_equal(some->trials[1].parameters, course.parameters[i]));
+    }
+    jobs_plan_destroy(all);
+    jobs_plan_destroy(some);
+    end(&course);
+}
+
+/* A point that no trial can have is told with the reason, and stands in the history as failed. */
+static void a_point_that_cannot_be_tried_is_refused(void **state)
+{
+    (void)state;
+    struct course course;
+    course = (struct course){
+        .plan = test_resolve(
+            &context,
+            "{" TEST_MINIMAL ", 'training': {'schedule': {'kind': 'cosine'}}, 'search': {" BAYESIAN
+            "'trials': 4, 'initial_trials': 1, 'at_once': 3, 'seed': 2, 'parameters': {"
+            "'training.learning_rate': [0.5, 0.001],"
+            " 'training.schedule.minimum_learning_rate': [0, 0.1]}}}")};
+    course.parameters[0] = json_incref(course.plan->trials[0].parameters);
+    course.tried[0] = (struct jobs_tried){
+        .state = JOBS_TRIED_MEASURED, .parameters = course.parameters[0], .value = 0.5};
+    struct jobs_plan *next = next_of(&course);
+    size_t refused = 0;
+    assert_int_equal(next->trial_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *rate = json_object_get(next->trials[i].parameters, "training.learning_rate");
+        const json_t *low =
+            json_object_get(next->trials[i].parameters, "training.schedule.minimum_learning_rate");
+        bool beyond = json_number_value(low) > json_number_value(rate);
+        assert_true((next->trials[i].refusal != NULL) == beyond);
+        assert_true((next->trials[i].resolved == NULL) == beyond);
+        refused += beyond;
+    }
+    assert_int_equal(refused, 1);
+    jobs_plan_destroy(next);
+    end(&course);
+}
+
 static void every_refusal_names_its_field(void **state)
 {
     (void)state;
@@ -117,7 +319,12 @@ static void every_refusal_names_its_field(void **state)
          "/search/parameters/training.momentum/scale", SV_ERR_INVALID_FIELD},
         {SEARCH(RANDOM "'parameters': {'training.momentum': {'min': 0, 'max': 0.9, 'step': 1}}"),
          "/search/parameters/training.momentum/step", SV_ERR_UNKNOWN_FIELD},
-        {SEARCH("'strategy': 'bayesian'"), "/search/strategy", SV_ERR_NOT_SUPPORTED},
+        {SEARCH(RANDOM "'at_once': 2"), "/search/at_once", SV_ERR_INVALID_FIELD},
+        {SEARCH(BAYESIAN "'trials': 3, 'initial_trials': 4"), "/search/initial_trials",
+         SV_ERR_INVALID_FIELD},
+        {SEARCH(BAYESIAN "'trials': 4"), "/search/trials", SV_ERR_INVALID_FIELD},
+        {"{" TEST_MINIMAL ", 'split': {'train': 1}, 'search': {'strategy': 'bayesian'}}",
+         "/search/strategy", SV_ERR_INVALID_FIELD},
         {SEARCH("'strategy': 'successive_halving'"), "/search/strategy", SV_ERR_NOT_SUPPORTED},
         /* Values that the field does not take: the range is at fault. */
         {SEARCH(RANDOM "'parameters': {'training.batch_size': {'min': 16, 'max': 256}}"),
@@ -128,7 +335,7 @@ static void every_refusal_names_its_field(void **state)
          "/search/parameters/training.speed", SV_ERR_UNKNOWN_FIELD},
         {SEARCH(RANDOM "'parameters': {'training.solver': 'adam'}"),
          "/search/parameters/training.solver", SV_ERR_INVALID_FIELD},
-        {SEARCH(RANDOM "'parameters': {'training.solver': ['adam', 'adamx']}"),
+        {SEARCH(RANDOM "'trials': 1, 'parameters': {'training.solver': ['adam', 'adamx']}"),
          "/search/parameters/training.solver/1", SV_ERR_INVALID_FIELD},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -148,6 +355,11 @@ int main(void)
         cmocka_unit_test(each_point_is_a_trial_for_every_seed),
         cmocka_unit_test(defaults_are_written_out),
         cmocka_unit_test(a_longer_search_begins_like_a_shorter_one),
+        cmocka_unit_test(a_bayesian_search_begins_at_random_and_leaves_the_rest_open),
+        cmocka_unit_test(points_come_in_groups_for_every_seed),
+        cmocka_unit_test(equal_searches_go_the_same_way),
+        cmocka_unit_test(only_open_trials_are_chosen),
+        cmocka_unit_test(a_point_that_cannot_be_tried_is_refused),
         cmocka_unit_test(every_refusal_names_its_field),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,21 +13,21 @@
  * new state (Queued Running Paused Completed Stopped cAncelled Failed), '.' refused, '=' unchanged,
  * '?' requested. */
 static const char *const EXPECTED[JOBS_STATE_COUNT] = {
-    /* claim complete paused_at stopped_at cancelled_at fail lose give_up |
+    /* claim complete paused_at stopped_at cancelled_at fail lose give_up refuse |
      * pause resume stop cancel restart */
-    [JOBS_QUEUED] = "R......."
+    [JOBS_QUEUED] = "R.......F"
                     ".=AA.",
-    [JOBS_RUNNING] = ".CPSAFQF"
+    [JOBS_RUNNING] = ".CPSAFQF."
                      "????.",
-    [JOBS_PAUSED] = "........"
+    [JOBS_PAUSED] = "........."
                     "=QQA.",
-    [JOBS_COMPLETED] = "........"
+    [JOBS_COMPLETED] = "........."
                        ".....",
-    [JOBS_STOPPED] = "........"
+    [JOBS_STOPPED] = "........."
                      "..=.Q",
-    [JOBS_CANCELLED] = "........"
+    [JOBS_CANCELLED] = "........."
                        "...=Q",
-    [JOBS_FAILED] = "........"
+    [JOBS_FAILED] = "........."
                     "....Q",
 };
 
