@@ -127,11 +127,8 @@ static bool has_validation(const struct nn_training_state *state)
 static bool validation_due(const struct nn_training_state *state)
 {
     uint64_t frequency = (uint64_t)options_of(state)->validation_frequency;
-    if (!has_validation(state)) {
-        return false;
-    }
-    bool regular = frequency ? state->at.step % frequency == 0 : epoch_ended(state);
-    return regular || state->at.step == state->total_steps;
+    bool due = frequency ? state->at.step % frequency == 0 : epoch_ended(state);
+    return has_validation(state) && due;
 }
 
 /* A loss that is not finite is never best; equal is not better. */
@@ -288,6 +285,18 @@ static enum nn_status steps(struct nn_training_state *state, struct nn_error *er
     if (status == NN_OK && state->control == NN_CANCEL) {
         status = nn_fail(err, NN_ERR_CANCELLED, "cancelled");
     }
+    return status;
+}
+
+enum nn_status nn_state_last_validation(struct nn_training_state *state, struct nn_error *err)
+{
+    if (!has_validation(state) || validation_due(state) || state->at.step < state->total_steps) {
+        return NN_OK;
+    }
+    enum nn_status status = validate(state, err);
+    nn_network_set_clock(state->network, NULL, NULL); /* validations put it back for steps */
+    state->patience_stopped = patience_over(state);
+    nn_points_deliver(state);
     return status;
 }
 

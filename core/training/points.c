@@ -62,6 +62,13 @@ void nn_points_deliver_if_due(struct nn_training_state *state)
     }
 }
 
+uint64_t nn_points_last_step(const struct nn_point_log *log, const char *metric)
+{
+    size_t rows;
+    const struct nn_metric *table = nn_metric_table(&rows);
+    return log->summary[nn_metric_find(metric) - table].last_step;
+}
+
 static json_t *summary_json(const struct nn_summary *summary)
 {
     json_t *object = json_object();

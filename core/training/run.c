@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One run from beginning to end: build, resume, train, last checkpoint, evaluate.
+ * One run from beginning to end: build, resume, train, last checkpoint, last validation, evaluate.
  */
 #include <inttypes.h>
 
@@ -19,6 +19,7 @@ static enum nn_status resume(struct nn_training_state *state, struct nn_error *e
         }
     }
     start.step = state->at.step;
+    start.validated_step = nn_points_last_step(&state->log, "validation_loss");
     if (state->calls->started) {
         state->calls->started(state->calls->ctx, &start);
     }
@@ -71,6 +72,9 @@ static enum nn_status run(struct nn_training_state *state, struct nn_training_re
     }
     enum nn_training_outcome outcome = outcome_of(state);
     status = last_checkpoint(state, outcome, err);
+    if (status == NN_OK && outcome == NN_TRAINING_COMPLETED) {
+        status = nn_state_last_validation(state, err);
+    }
     if (status == NN_OK) {
         status = nn_state_finish(state, outcome, out, err);
     }

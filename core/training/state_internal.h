@@ -121,6 +121,8 @@ NN_MUST_CHECK enum nn_status nn_points_init(struct nn_point_log *log, struct nn_
 void nn_points_add(struct nn_training_state *state, const char *metric, double value);
 void nn_points_deliver(struct nn_training_state *state);
 void nn_points_deliver_if_due(struct nn_training_state *state);
+/* Step of the last point of a metric, which must be in the table; 0: there is none. */
+uint64_t nn_points_last_step(const struct nn_point_log *log, const char *metric);
 json_t *nn_points_summaries(const struct nn_point_log *log); /* NULL = out of memory */
 void nn_progress_if_due(struct nn_training_state *state, const char *phase);
 enum nn_training_control nn_control_poll(struct nn_training_state *state);
@@ -150,6 +152,11 @@ NN_MUST_CHECK enum nn_status nn_checkpoint_resume(struct nn_training_state *stat
 
 /* --- loop.c: steps until the end, a wish to stop or divergence --- */
 NN_MUST_CHECK enum nn_status nn_state_train(struct nn_training_state *state, struct nn_error *err);
+/* The validation after the last step where none is due there. It belongs to the end of the run, not
+ * to its course: no checkpoint knows it, so that a run that goes on later is one that never ended.
+ */
+NN_MUST_CHECK enum nn_status nn_state_last_validation(struct nn_training_state *state,
+                                                      struct nn_error *err);
 
 /* --- result.c --- */
 NN_MUST_CHECK enum nn_status nn_state_finish(struct nn_training_state *state,

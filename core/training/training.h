@@ -69,8 +69,8 @@ struct nn_training_setup {
     nn_clock_fn clock;       /* monotonic seconds; NULL = the system's */
     void *clock_ctx;
     const char *core_build;  /* id of core build, core type and instruction set */
-    const char *spec_digest; /* of what must be equal to resume (a later "extend" changes only
-                                epochs, which the digest leaves out) */
+    const char *spec_digest; /* of what must be equal to resume: all but the epochs, so that a run
+                                can be extended */
 };
 
 struct nn_point {
@@ -82,7 +82,9 @@ struct nn_point {
 struct nn_training_start {
     uint64_t step; /* resumed after this step; 0 = from the start */
     uint64_t total_steps;
-    bool bits_may_differ; /* the checkpoint comes from another core build */
+    uint64_t validated_step; /* of the last validation before that; a later one belonged to the end
+                                of a run, and whoever resumes drops its points; 0 = none */
+    bool bits_may_differ;    /* the checkpoint comes from another core build */
 };
 
 struct nn_training_progress {
@@ -113,7 +115,8 @@ struct nn_training_callbacks {
     /* Once, before the first point. */
     void (*started)(void *ctx, const struct nn_training_start *start);
     /* About once a second, always before a checkpoint notice (which therefore vouches for every
-     * point up to its step), and before the run returns. In order of step. */
+     * point up to its step), and before the run returns. In order of step. A validation after the
+     * last step, where none is due there, is told after the last notice. */
     void (*points)(void *ctx, const struct nn_point *points, size_t n);
     void (*progress)(void *ctx, const struct nn_training_progress *progress);
     void (*checkpoint)(void *ctx, const struct nn_checkpoint_notice *notice);

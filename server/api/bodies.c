@@ -15,6 +15,7 @@ json_t *api_body_schemas(void)
         {"SearchRange", jobs_range_schema()},
         {"JobPatch", jobs_edit_schema()},
         {"JobRestart", jx_schema(api_restart_fields)},
+        {"Extend", jx_schema(api_extend_fields)},
         {"JobBulk", jx_schema(api_bulk_fields)},
         {"TrialPatch", jx_schema(api_trial_patch_fields)},
         {"DatasetCreate", jx_schema(api_dataset_create_fields)},

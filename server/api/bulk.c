@@ -68,6 +68,8 @@ static const struct jx_field FILTER_FIELDS[] = {
 struct bulk_body {
     const char *action;
     const json_t *ids, *states;
+    int64_t epochs;
+    bool epochs_given;
     struct filter filter;
     bool has_filter;
 };
@@ -78,7 +80,7 @@ const struct jx_field api_bulk_fields[] = {
      .offset = offsetof(struct bulk_body, action),
      .max = 32,
      .required = true,
-     .doc = "pause, resume, stop, cancel, restart, archive or unarchive"},
+     .doc = "pause, resume, stop, cancel, restart, extend, archive or unarchive"},
     {.name = "ids",
      .type = JX_ARRAY,
      .offset = offsetof(struct bulk_body, ids),
@@ -99,6 +101,14 @@ const struct jx_field api_bulk_fields[] = {
      .min_items = 1,
      .max_items = 3,
      .doc = "restart: which trials run again"},
+    {.name = "epochs",
+     .type = JX_INT,
+     .offset = offsetof(struct bulk_body, epochs),
+     .given = JX_GIVEN(struct bulk_body, epochs_given),
+     .min = 1,
+     .max = API_EPOCHS_MAX,
+     .doc = "extend: of the whole training",
+     .unit = "epochs"},
     JX_END,
 };
 
@@ -127,7 +137,7 @@ static enum sv_status check_choice(const json_t *json, const struct bulk_body *b
 }
 
 static enum sv_status decode_bulk(const json_t *json, struct bulk_body *out_body,
-                                  const struct api_verb **out_verb, unsigned *out_states,
+                                  const struct api_verb **out_verb, struct api_wish *out_wish,
                                   struct sv_error *err)
 {
     enum sv_status st = api_decode(api_bulk_fields, json, out_body, err);
@@ -139,13 +149,14 @@ static enum sv_status decode_bulk(const json_t *json, struct bulk_body *out_body
                               out_body->action)
                  : sv_fail_at(err, SV_ERR_INVALID_FIELD, "/action",
                               "there is no such action; there are pause, resume, stop, cancel, "
-                              "restart, archive and unarchive");
+                              "restart, extend, archive and unarchive");
     }
     if (st != SV_OK) {
         return st;
     }
-    json_auto_t *rest = out_body->states ? json_pack("{s:O}", "states", out_body->states) : NULL;
-    return api_verb_decode(rest, *out_verb, out_states, err);
+    json_t *epochs = out_body->epochs_given ? json_integer(out_body->epochs) : NULL;
+    json_auto_t *rest = json_pack("{s:O*, s:o*}", "states", out_body->states, "epochs", epochs);
+    return rest ? api_verb_decode(rest, *out_verb, out_wish, err) : api_no_memory(err);
 }
 
 /* The ids of the jobs that the filter fits, oldest first, a new array. More than can be done at
@@ -201,13 +212,14 @@ static bool changes_flag(struct api_ctx *ctx, const struct store_scope *scope, c
 }
 
 static json_t *bulk_row(struct api_ctx *ctx, const struct store_scope *scope, const char *id,
-                        const struct api_verb *verb, unsigned states, enum sv_status *out_status)
+                        const struct api_verb *verb, const struct api_wish *wish,
+                        enum sv_status *out_status)
 {
     struct sv_error err = {0};
     struct store_applied applied = {0};
     bool flag = changes_flag(ctx, scope, id, verb);
     enum sv_status st = sv_id_is_valid(id)
-                            ? api_verb_apply(ctx, scope, id, verb, states, &applied, &err)
+                            ? api_verb_apply(ctx, scope, id, verb, wish, &applied, &err)
                             : sv_fail(&err, SV_ERR_NOT_FOUND, "there is no such job");
     *out_status = st;
     if (st == SV_OK) {
@@ -220,14 +232,15 @@ static json_t *bulk_row(struct api_ctx *ctx, const struct store_scope *scope, co
 }
 
 static enum sv_status apply_all(struct api_ctx *ctx, const struct store_scope *scope,
-                                const json_t *ids, const struct api_verb *verb, unsigned states,
-                                json_t **out_rows, struct sv_error *err)
+                                const json_t *ids, const struct api_verb *verb,
+                                const struct api_wish *wish, json_t **out_rows,
+                                struct sv_error *err)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < json_array_size(ids); i++) {
         enum sv_status one;
         const char *id = json_string_value(json_array_get(ids, i));
-        rows = api_append_take(rows, bulk_row(ctx, scope, id, verb, states, &one));
+        rows = api_append_take(rows, bulk_row(ctx, scope, id, verb, wish, &one));
         if (one == SV_ERR_DATABASE || one == SV_ERR_OVERLOADED) {
             json_decref(rows); /* the rest would say the same, each after its own time-out */
             return sv_fail(err, one, "the database cannot be reached");
@@ -245,18 +258,18 @@ enum sv_status api_jobs_bulk(void *state, const struct http_request *req,
     struct bulk_body body = {0};
     const struct api_verb *verb = NULL;
     struct store_scope scope;
-    unsigned states;
+    struct api_wish wish = {0};
     json_t *found = NULL, *rows = NULL;
     api_scope(req, &scope);
     enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
     if (st == SV_OK) {
-        st = decode_bulk(req->json, &body, &verb, &states, err);
+        st = decode_bulk(req->json, &body, &verb, &wish, err);
     }
     if (st == SV_OK && body.has_filter) {
         st = find_jobs(ctx, &scope, &body, &found, err);
     }
     if (st == SV_OK) {
-        st = apply_all(ctx, &scope, found ? found : body.ids, verb, states, &rows, err);
+        st = apply_all(ctx, &scope, found ? found : body.ids, verb, &wish, &rows, err);
     }
     json_decref(found);
     return st == SV_OK ? http_response_json_take(out_resp, 200, json_pack("{s:o}", "results", rows))

@@ -114,6 +114,7 @@ extern const char *const api_dataset_kinds[];
 extern const struct jx_field api_dataset_create_fields[], api_weights_create_fields[];
 extern const struct jx_field api_experiment_create_fields[], api_naming_fields[];
 extern const struct jx_field api_trial_patch_fields[], api_restart_fields[], api_bulk_fields[];
+extern const struct jx_field api_extend_fields[];
 extern const struct jx_field api_analysis_fields[], api_match_fields[];
 extern const struct jx_field api_explanation_fields[];
 

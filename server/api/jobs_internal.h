@@ -41,6 +41,11 @@ json_t *api_warnings_encode(const struct store_failed_metric_list *failed, const
 /* A trial as JSON without documents. */
 json_t *api_trial_encode(const struct store_trial *trial);
 
+/* The trial, as the answer to a verb; effect says what it did. */
+SV_MUST_CHECK enum sv_status api_trial_answer(struct api_ctx *ctx, const struct http_request *req,
+                                              struct http_response *resp, const char *id,
+                                              const char *effect, struct sv_error *err);
+
 /* What can be asked of a job or a trial. */
 struct api_verb {
     const char *name; /* first member: the last part of the path */
@@ -52,17 +57,28 @@ extern const struct api_verb api_verbs[];
 const struct api_verb *api_verb_find(const char *name);
 /* One of the design that is not built yet. */
 bool api_verb_is_later(const char *name);
-
-/* An item of "states". */
-extern const struct jx_field api_restart_state;
-/* {"states": ["failed"]}: which trials a restart touches; JOBS_ALL_STATES for other verbs, whose
- * body names nothing. body may be NULL. */
+/* The body of a verb. */
+struct api_wish {
+    unsigned states; /* restart: of the trials that it touches; else JOBS_ALL_STATES */
+    int64_t epochs;  /* extend: in all */
+};
+/* Members of it, as bodies for many jobs have them too. */
+extern const struct jx_field api_restart_state; /* an item of "states" */
+enum { API_EPOCHS_MAX = 1000000 };              /* as in training */
+/* {"states": ["failed"]} of a restart, {"epochs": 20} of an extension; other verbs' bodies name
+ * nothing. body may be NULL. */
 SV_MUST_CHECK enum sv_status api_verb_decode(const json_t *body, const struct api_verb *verb,
-                                             unsigned *out_states, struct sv_error *err);
+                                             struct api_wish *out_wish, struct sv_error *err);
 /* Does it to a job; SV_ERR_WRONG_STATE when not one trial could take it. */
 SV_MUST_CHECK enum sv_status api_verb_apply(struct api_ctx *ctx, const struct store_scope *scope,
                                             const char *job_id, const struct api_verb *verb,
-                                            unsigned states, struct store_applied *out_applied,
+                                            const struct api_wish *wish,
+                                            struct store_applied *out_applied,
                                             struct sv_error *err);
+/* More epochs for the trials of a job, or for one (the other id is NULL). SV_ERR_WRONG_STATE,
+ * SV_ERR_INVALID_FIELD when none takes them. */
+SV_MUST_CHECK enum sv_status api_extend(struct api_ctx *ctx, const struct store_scope *scope,
+                                        const char *job_id, const char *trial_id, int64_t epochs,
+                                        struct store_applied *out_applied, struct sv_error *err);
 
 #endif

@@ -50,13 +50,11 @@ static enum sv_status of_trial(void *state, const struct http_request *req, cons
         (void)out_resp;                                                                            \
         return of(state, req, verb, err);                                                          \
     }
-LATER(api_jobs_extend, of_job, "extend")
 LATER(api_jobs_duplicate, of_job, "duplicate")
-LATER(api_trials_extend, of_trial, "extend")
 LATER(api_trials_duplicate, of_trial, "duplicate")
 LATER(api_trials_fork, of_trial, "fork")
 
 bool api_verb_is_later(const char *name)
 {
-    return strcmp(name, "extend") == 0 || strcmp(name, "duplicate") == 0;
+    return strcmp(name, "duplicate") == 0;
 }

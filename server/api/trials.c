@@ -63,6 +63,9 @@ static void explain(const struct store_trial *t, char *out, size_t size)
         (void)snprintf(out, size, "Waits to go on from step %lld after attempt %lld of %lld.",
                        (long long)t->checkpoint_step, (long long)t->attempt,
                        (long long)t->max_attempts);
+    } else if (strcmp(t->state, "queued") == 0 && t->checkpoint_step > 0) {
+        (void)snprintf(out, size, "Waits to go on from step %lld to step %lld.",
+                       (long long)t->checkpoint_step, (long long)t->total_steps);
     } else if (strcmp(t->state, "queued") == 0) {
         (void)snprintf(out, size, "Waits for a worker.");
     } else if (strcmp(t->state, "running") == 0) {
@@ -300,6 +303,15 @@ static enum sv_status refuse_pause(struct api_ctx *ctx, const struct store_scope
     return st;
 }
 
+enum sv_status api_trial_answer(struct api_ctx *ctx, const struct http_request *req,
+                                struct http_response *resp, const char *id, const char *effect,
+                                struct sv_error *err)
+{
+    json_t *name = json_string(effect);
+    return name ? api_show_changed_take(ctx, req, resp, 200, id, read_trial, "effect", name, err)
+                : api_no_memory(err);
+}
+
 static enum sv_status run(void *state, const struct http_request *req, struct http_response *resp,
                           enum jobs_event event, struct sv_error *err)
 {
@@ -328,10 +340,7 @@ static enum sv_status run(void *state, const struct http_request *req, struct ht
     if (st != SV_OK) {
         return st;
     }
-    json_t *effect_name = json_string(effects[effect]);
-    return effect_name ? api_show_changed_take(ctx, req, resp, 200, http_path(req, "id"),
-                                               read_trial, "effect", effect_name, err)
-                       : api_no_memory(err);
+    return api_trial_answer(ctx, req, resp, http_path(req, "id"), effects[effect], err);
 }
 
 /* POST /v1/trials/{id}/<verb>: 200 with the trial and what happened; 404; 409. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What people ask of jobs: pause, resume, stop, cancel, restart, archive, for one job; for many in
- * bulk.c.
+ * What people ask of jobs: pause, resume, stop, cancel, restart, extend, archive, for one job; for
+ * many in bulk.c.
  *
  *   pause    starts no new trials; running ones go on
  *   resume   starts trials again, paused ones too
@@ -9,6 +9,7 @@
  *            have a checkpoint; other waiting ones are cancelled; a paused job is let go for that
  *   cancel   nothing is kept of trials that are not finished
  *   restart  stopped, cancelled and failed trials (or those in the states named) run again
+ *   extend   completed and stopped trials go on with more epochs (extend.c)
  */
 #include <string.h>
 
@@ -16,10 +17,15 @@
 #include "server/api/jobs_internal.h"
 
 const struct api_verb api_verbs[] = {
-    {"pause", JOBS_EVENT_PAUSE, false, false},     {"resume", JOBS_EVENT_RESUME, false, false},
-    {"stop", JOBS_EVENT_STOP, false, false},       {"cancel", JOBS_EVENT_CANCEL, false, false},
-    {"restart", JOBS_EVENT_RESTART, false, false}, {"archive", JOBS_EVENT_COUNT, true, true},
-    {"unarchive", JOBS_EVENT_COUNT, true, false},  {0},
+    {"pause", JOBS_EVENT_PAUSE, false, false},
+    {"resume", JOBS_EVENT_RESUME, false, false},
+    {"stop", JOBS_EVENT_STOP, false, false},
+    {"cancel", JOBS_EVENT_CANCEL, false, false},
+    {"restart", JOBS_EVENT_RESTART, false, false},
+    {"extend", JOBS_EVENT_EXTEND, false, false},
+    {"archive", JOBS_EVENT_COUNT, true, true},
+    {"unarchive", JOBS_EVENT_COUNT, true, false},
+    {0},
 };
 
 const struct api_verb *api_verb_find(const char *name)
@@ -45,6 +51,7 @@ const struct jx_field api_restart_state = {
 
 struct verb_body {
     const json_t *states;
+    int64_t epochs;
 };
 static const struct jx_field NO_FIELDS[] = {JX_END};
 const struct jx_field api_restart_fields[] = {
@@ -58,17 +65,36 @@ const struct jx_field api_restart_fields[] = {
     JX_END,
 };
 
+const struct jx_field api_extend_fields[] = {
+    {.name = "epochs",
+     .type = JX_INT,
+     .offset = offsetof(struct verb_body, epochs),
+     .min = 1,
+     .max = API_EPOCHS_MAX,
+     .required = true,
+     .doc = "of the whole training, those that the trial has had too",
+     .unit = "epochs"},
+    JX_END,
+};
+
+static const struct jx_field *fields_of(const struct api_verb *verb)
+{
+    return verb->event == JOBS_EVENT_RESTART  ? api_restart_fields
+           : verb->event == JOBS_EVENT_EXTEND ? api_extend_fields
+                                              : NO_FIELDS;
+}
+
 enum sv_status api_verb_decode(const json_t *body, const struct api_verb *verb,
-                               unsigned *out_states, struct sv_error *err)
+                               struct api_wish *out_wish, struct sv_error *err)
 {
     struct verb_body decoded = {0};
-    bool restart = verb->event == JOBS_EVENT_RESTART;
-    if (body) {
-        enum sv_status st =
-            api_decode(restart ? api_restart_fields : NO_FIELDS, body, &decoded, err);
-        if (st != SV_OK) {
-            return st;
-        }
+    json_auto_t *nothing = json_object();
+    if (!nothing) {
+        return api_no_memory(err);
+    }
+    enum sv_status st = api_decode(fields_of(verb), body ? body : nothing, &decoded, err);
+    if (st != SV_OK) {
+        return st;
     }
     unsigned states = decoded.states ? 0 : JOBS_ALL_STATES;
     for (size_t i = 0; i < json_array_size(decoded.states); i++) {
@@ -76,7 +102,7 @@ enum sv_status api_verb_decode(const json_t *body, const struct api_verb *verb,
         const struct jx_choice *choice = jx_choice_find(RESTARTABLE, name);
         states |= choice ? 1u << choice->value : 0u;
     }
-    *out_states = states;
+    *out_wish = (struct api_wish){.states = states, .epochs = decoded.epochs};
     return SV_OK;
 }
 
@@ -98,8 +124,9 @@ static enum sv_status hold(struct api_ctx *ctx, const struct store_scope *scope,
 }
 
 enum sv_status api_verb_apply(struct api_ctx *ctx, const struct store_scope *scope,
-                              const char *job_id, const struct api_verb *verb, unsigned states,
-                              struct store_applied *out_applied, struct sv_error *err)
+                              const char *job_id, const struct api_verb *verb,
+                              const struct api_wish *wish, struct store_applied *out_applied,
+                              struct sv_error *err)
 {
     struct store_applied applied = {0};
     struct jobs_verb rows;
@@ -110,8 +137,10 @@ enum sv_status api_verb_apply(struct api_ctx *ctx, const struct store_scope *sco
     }
     if (verb->event == JOBS_EVENT_PAUSE || verb->event == JOBS_EVENT_RESUME) {
         st = hold(ctx, scope, job_id, verb, &applied, err);
+    } else if (verb->event == JOBS_EVENT_EXTEND) {
+        st = api_extend(ctx, scope, job_id, NULL, wish->epochs, &applied, err);
     } else {
-        jobs_verb_make(verb->event, states, &rows);
+        jobs_verb_make(verb->event, wish->states, &rows);
         st = store_job_apply(ctx->store, scope, job_id, &rows.store, &applied, err);
         if (st == SV_OK && applied.changed + applied.requested + applied.unchanged == 0) {
             st = sv_fail(err, SV_ERR_WRONG_STATE, "no trial of the job is in a state to %s",
@@ -131,15 +160,15 @@ static enum sv_status run(void *state, const struct http_request *req, struct ht
     const struct api_verb *verb = api_verb_find(name);
     struct store_applied applied = {0};
     struct store_scope scope;
-    unsigned states;
+    struct api_wish wish = {0};
     const char *id = http_path(req, "id");
     api_scope(req, &scope);
     enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
     if (st == SV_OK) {
-        st = api_verb_decode(req->json, verb, &states, err);
+        st = api_verb_decode(req->json, verb, &wish, err);
     }
     if (st == SV_OK) {
-        st = api_verb_apply(ctx, &scope, id, verb, states, &applied, err);
+        st = api_verb_apply(ctx, &scope, id, verb, &wish, &applied, err);
     }
     if (st != SV_OK) {
         return st;
@@ -160,5 +189,6 @@ JOB_VERB(resume)
 JOB_VERB(stop)
 JOB_VERB(cancel)
 JOB_VERB(restart)
+JOB_VERB(extend)
 JOB_VERB(archive)
 JOB_VERB(unarchive)

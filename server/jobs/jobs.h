@@ -175,6 +175,24 @@ SV_MUST_CHECK enum sv_status jobs_explain_later(const json_t *network,
                                                 const struct jobs_question *question,
                                                 json_t **out_options, struct sv_error *err);
 
+/* A trial that has come to an end, and what it becomes when it is given more epochs. */
+struct jobs_progress {
+    int state; /* enum jobs_state: completed or stopped */
+    int64_t step, total_steps;
+};
+struct jobs_extension {
+    json_t *resolved, *parameters; /* the trial's, new */
+    char hash[65];
+    int64_t total_steps; /* 0: not known */
+};
+/* epochs: in all, those of before too. SV_ERR_INVALID_FIELD at /epochs when these are no more than
+ * it has had; SV_ERR_WRONG_STATE when patience ended it. */
+SV_MUST_CHECK enum sv_status jobs_extend(const struct jobs_progress *at, const json_t *resolved,
+                                         const json_t *parameters, int64_t epochs,
+                                         struct jobs_extension *out_extension,
+                                         struct sv_error *err);
+void jobs_extension_deinit(struct jobs_extension *extension);
+
 /* JSON schemas of a job, of a range in its search, and of its PATCH as the field tables describe
  * them, for the drift test of the API description. NULL when out of memory. */
 json_t *jobs_schema(void);

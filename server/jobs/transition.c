@@ -4,18 +4,21 @@
  * (s) the search.
  *
  *            claim (w)                complete (w)
- *   queued ------------> running ---------------------> completed
- *    ^ ^ ^                | | | |     stopped_at (w)
- *    | | |   lose (r)     | | | +---------------------> stopped --+
- *    | | +----------------+ | |       cancelled_at (w)            |
- *    | |                    | +-----------------------> cancelled-+
- *    | |    paused_at (w)   |         fail (w), give_up (r)       |
- *    | |   paused <---------+-------------------------> failed ---+
- *    | |     |                                                    |
- *    | +-----+ resume, stop (x)            restart (x)            |
- *    +------------------------------------------------------------+
+ *   queued ------------> running ---------------------> completed ---+
+ *    ^ ^ ^                | | | |     stopped_at (w)                 | extend (x)
+ *    | | |   lose (r)     | | | +---------------------> stopped -----+
+ *    | | +----------------+ | |       cancelled_at (w)            |  |
+ *    | |                    | +-----------------------> cancelled-+  |
+ *    | |    paused_at (w)   |         fail (w), give_up (r)       |  |
+ *    | |   paused <---------+-------------------------> failed ---+  |
+ *    | |     |                                                    |  |
+ *    | +-----+ resume, stop (x)            restart (x)            |  |
+ *    +------------------------------------------------------------+--+
  *   queued, paused -- cancel (x) --> cancelled;  queued, not begun -- stop (x) --> cancelled
  *   queued, its point not chosen yet -- refuse (s) --> failed
+ *
+ * restart begins anew and throws away what was made; extend goes on from the last checkpoint with
+ * more epochs, and results stay until those of the new end replace them.
  *
  * pause, stop and cancel of a running trial are requests: columns that the worker reads with every
  * heartbeat. A trial with a checkpoint that is stopped while no worker has it goes through the
@@ -66,6 +69,7 @@ static const struct outcome TABLE[JOBS_EVENT_COUNT][JOBS_STATE_COUNT] = {
     [JOBS_EVENT_RESTART] = {[JOBS_STOPPED] = TO(JOBS_QUEUED),
                             [JOBS_CANCELLED] = TO(JOBS_QUEUED),
                             [JOBS_FAILED] = TO(JOBS_QUEUED)},
+    [JOBS_EVENT_EXTEND] = {[JOBS_COMPLETED] = TO(JOBS_QUEUED), [JOBS_STOPPED] = TO(JOBS_QUEUED)},
 };
 
 struct state_row {

@@ -41,7 +41,8 @@ enum jobs_state {
     X(RESUME, "resume", "a person")                                                                \
     X(STOP, "stop", "a person")                                                                    \
     X(CANCEL, "cancel", "a person")                                                                \
-    X(RESTART, "restart", "a person")
+    X(RESTART, "restart", "a person")                                                              \
+    X(EXTEND, "extend", "a person, with more epochs")
 
 enum jobs_event {
 #define JOBS_EVENT_ENUM(name, text, who) JOBS_EVENT_##name,

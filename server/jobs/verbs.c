@@ -14,7 +14,7 @@ static const enum store_effect EFFECTS[] = {
 static const enum store_wish WISHES[JOBS_EVENT_COUNT] = {
     [JOBS_EVENT_PAUSE] = STORE_WISH_PAUSE,  [JOBS_EVENT_RESUME] = STORE_WISH_RESUME,
     [JOBS_EVENT_STOP] = STORE_WISH_STOP,    [JOBS_EVENT_CANCEL] = STORE_WISH_CANCEL,
-    [JOBS_EVENT_RESTART] = STORE_WISH_NONE,
+    [JOBS_EVENT_RESTART] = STORE_WISH_NONE, [JOBS_EVENT_EXTEND] = STORE_WISH_NONE,
 };
 
 static struct store_move move_of(enum jobs_state from, bool begun, enum jobs_event event)

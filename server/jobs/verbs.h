@@ -14,8 +14,8 @@ struct jobs_verb {
     struct store_verb store; /* points into moves: do not copy the struct */
 };
 
-/* event: PAUSE, RESUME, STOP, CANCEL or RESTART. states: a set bit (1 << state) lets the verb touch
- * trials in that state; JOBS_ALL_STATES for no restriction. */
+/* event: PAUSE, RESUME, STOP, CANCEL, RESTART or EXTEND. states: a set bit (1 << state) lets the
+ * verb touch trials in that state; JOBS_ALL_STATES for no restriction. */
 #define JOBS_ALL_STATES ((1u << JOBS_STATE_COUNT) - 1u)
 void jobs_verb_make(enum jobs_event event, unsigned states, struct jobs_verb *out_verb);
 

@@ -77,21 +77,29 @@ enum sv_status store_checkpoints_for_claim(struct store *store, const struct sto
 
 struct resuming {
     const struct store_claim *claim;
-    int64_t step;
-    bool bits_may_differ;
+    const struct store_resumption *at;
 };
 
-/* $1 the trial, $2 the step. width_bucket counts the steps up to $2. */
-static const char *const CUTS[] = {
-    "delete from metric_chunk where trial_id = $1 and first_step > $2",
-    "update metric_chunk c set (steps, vals, last_step, low, low_step, high, high_step) ="
-    " (select k.steps, k.vals, k.steps[cardinality(k.steps)], e.low, e.low_step, e.high,"
-    " e.high_step from (select c.steps[1:width_bucket($2::bigint, c.steps)] as steps,"
-    " c.vals[1:width_bucket($2::bigint, c.steps)] as vals) k, points_extremes(k.steps, k.vals) e)"
-    " where trial_id = $1 and last_step > $2",
-    "delete from checkpoint where trial_id = $1 and step > $2",
-    "update trial set step = $2, checkpoint_step = (select coalesce(max(step), 0) from checkpoint"
-    " where trial_id = $1), phase = '' where id = $1",
+/* The last step of a metric that stays: $2 the step, $3 that of the last validation. */
+#define LAST_KEPT                                                                                  \
+    "(case when starts_with(metric, 'validation_') then $3::bigint else $2::bigint end)"
+
+/* $1 the trial. width_bucket counts the steps up to the last one. */
+static const struct {
+    const char *sql;
+    bool of_points; /* takes $3 */
+} CUTS[] = {
+    {"delete from metric_chunk where trial_id = $1 and first_step > " LAST_KEPT, true},
+    {"update metric_chunk c set (steps, vals, last_step, low, low_step, high, high_step) ="
+     " (select k.steps, k.vals, k.steps[cardinality(k.steps)], e.low, e.low_step, e.high,"
+     " e.high_step from (select c.steps[1:width_bucket(" LAST_KEPT ", c.steps)] as steps,"
+     " c.vals[1:width_bucket(" LAST_KEPT ", c.steps)] as vals) k, points_extremes(k.steps, k.vals)"
+     " e) where trial_id = $1 and last_step > " LAST_KEPT,
+     true},
+    {"delete from checkpoint where trial_id = $1 and step > $2", false},
+    {"update trial set step = $2, checkpoint_step = (select coalesce(max(step), 0) from checkpoint"
+     " where trial_id = $1), phase = '' where id = $1",
+     false},
 };
 
 static enum sv_status resume_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
@@ -103,8 +111,11 @@ static enum sv_status resume_tx(struct store_conn *conn, void *ctx, struct sv_er
     enum sv_status st = store_claim_lock(conn, claim, &held, err);
     for (size_t i = 0; st == SV_OK && i < sizeof CUTS / sizeof CUTS[0]; i++) {
         sql_text(&params, claim->trial_id);
-        sql_int(&params, resuming->step);
-        st = sql_run(conn, CUTS[i], &params, NULL, err);
+        sql_int(&params, resuming->at->step);
+        if (CUTS[i].of_points) {
+            sql_int(&params, resuming->at->validated_step);
+        }
+        st = sql_run(conn, CUTS[i].sql, &params, NULL, err);
     }
     if (st == SV_OK) {
         sql_text(&params, claim->trial_id);
@@ -113,8 +124,8 @@ static enum sv_status resume_tx(struct store_conn *conn, void *ctx, struct sv_er
     if (st == SV_OK) {
         sql_text(&params, claim->trial_id);
         sql_int(&params, claim->fence);
-        sql_int(&params, resuming->step);
-        sql_bool(&params, resuming->bits_may_differ);
+        sql_int(&params, resuming->at->step);
+        sql_bool(&params, resuming->at->bits_may_differ);
         st = sql_run(conn,
                      "update attempt set resumed_step = $3, bits_may_differ = $4 where trial_id ="
                      " $1 and fence = $2",
@@ -128,9 +139,9 @@ static enum sv_status resume_tx(struct store_conn *conn, void *ctx, struct sv_er
 }
 
 enum sv_status store_attempt_resume(struct store *store, const struct store_claim *claim,
-                                    int64_t step, bool bits_may_differ, struct sv_error *err)
+                                    const struct store_resumption *resumption, struct sv_error *err)
 {
-    struct resuming resuming = {.claim = claim, .step = step, .bits_may_differ = bits_may_differ};
+    struct resuming resuming = {.claim = claim, .at = resumption};
     return store_tx_run(store, "attempt_resume", resume_tx, &resuming, err);
 }
 

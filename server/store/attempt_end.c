@@ -84,7 +84,7 @@ static const char MOVE_TRIAL[] =
     " $8 * interval '1 ms' else not_before end,"
     " headline_value = case when $5 then (select m.value from evaluation_metric m join job j on"
     " j.id = t.job_id where m.trial_id = t.id and m.part || '_' || m.metric = j.headline_metric"
-    " and m.value > '-Infinity' and m.value < 'Infinity') end"
+    " and m.value > '-Infinity' and m.value < 'Infinity') else headline_value end"
     " where id = $1 and state = 'running'";
 
 static enum sv_status move_trial(struct store_conn *conn, const struct store_claim *claim,

@@ -32,7 +32,7 @@ struct store_claimed_trial {
     const char *kind;
     const char *resolved; /* JSON */
     uint64_t seed;
-    char hash[65];
+    char checkpoint_hash[65]; /* its checkpoints are of this spec: epochs may have been added */
     char dataset_id[SV_ID_SIZE];
     char dataset_digest[65];
     struct store_blob prepared; /* of the data set */
@@ -78,11 +78,17 @@ SV_MUST_CHECK enum sv_status store_checkpoints_for_claim(struct store *store,
                                                          struct store_checkpoint_list *out_list,
                                                          struct sv_error *err);
 
-/* The attempt goes on after `step` (0: from the start): points and checkpoints beyond it are
- * deleted, summaries are made from the points that stay. */
+/* Where an attempt goes on. */
+struct store_resumption {
+    int64_t step;           /* after it; 0: from the start */
+    int64_t validated_step; /* the last step with points of a validation, at most `step` */
+    bool bits_may_differ;
+};
+/* Points beyond it and checkpoints are deleted, summaries are made from the points that stay. */
 SV_MUST_CHECK enum sv_status store_attempt_resume(struct store *store,
-                                                  const struct store_claim *claim, int64_t step,
-                                                  bool bits_may_differ, struct sv_error *err);
+                                                  const struct store_claim *claim,
+                                                  const struct store_resumption *resumption,
+                                                  struct sv_error *err);
 
 struct store_point {
     const char *metric; /* 1 to 63 bytes */

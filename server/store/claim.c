@@ -29,7 +29,8 @@ static const char CLAIM[] =
     " worker_id = $1, lease_until = clock_timestamp() + $2 * interval '1 ms', heartbeat_at ="
     " clock_timestamp(), progress_at = clock_timestamp(), started_at = coalesce(t.started_at,"
     " clock_timestamp()) from c where t.id = c.id returning t.id, t.job_id, t.project_id, t.fence,"
-    " t.number, t.idx, t.attempt, t.max_attempts, t.resolved, t.seed::text, t.hash,"
+    " t.number, t.idx, t.attempt, t.max_attempts, t.resolved, t.seed::text,"
+    " coalesce(t.checkpoint_hash, t.hash),"
     " t.checkpoint_step, t.stop_requested_at is not null";
 
 /* Claims under a limit wait for one another, so that CLAIM, with a snapshot of its own, counts
@@ -52,7 +53,7 @@ static void read_trial(struct sql_rows *rows, struct claiming *claiming)
     trial->max_attempts = sql_read_int(&r);
     trial->resolved = sql_read_text(&r);
     trial->seed = sql_read_seed(&r);
-    sql_read_digest(&r, trial->hash);
+    sql_read_digest(&r, trial->checkpoint_hash);
     trial->checkpoint_step = sql_read_int(&r);
     trial->stop_requested = sql_read_bool(&r);
 }

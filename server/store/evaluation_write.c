@@ -124,10 +124,24 @@ static enum sv_status insert_artefact(struct store_conn *conn, const struct stor
                    &params, NULL, err);
 }
 
+/* What a trial left before it was extended. $2: a profile comes too. */
+static enum sv_status delete_former(struct store_conn *conn, const struct store_claim *claim,
+                                    const struct store_ending *ending, struct sv_error *err)
+{
+    struct sql_params params = {0};
+    sql_text(&params, claim->trial_id);
+    sql_bool(&params, ending->profile != NULL);
+    return sql_run(conn,
+                   "with e as (delete from evaluation where trial_id = $1), a as (delete from"
+                   " artefact where trial_id = $1) delete from step_profile where trial_id = $1"
+                   " and $2::boolean",
+                   &params, NULL, err);
+}
+
 enum sv_status store_evaluations_write(struct store_conn *conn, const struct store_claim *claim,
                                        const struct store_ending *ending, struct sv_error *err)
 {
-    enum sv_status st = SV_OK;
+    enum sv_status st = ending->n_evaluations > 0 ? delete_former(conn, claim, ending, err) : SV_OK;
     for (size_t i = 0; st == SV_OK && i < ending->n_evaluations; i++) {
         const struct store_evaluation_new *evaluation = &ending->evaluations[i];
         st = insert_evaluation(conn, claim, evaluation, err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a person asks of a trial (stop, cancel, pause, resume, restart), as data. The table of
- * states stands in jobs; it is handed in as one row per state. The store locks the trial, looks its
- * state up in the rows, and runs the one conditional UPDATE that names this state and the fence.
+ * What a person asks of a trial (stop, cancel, pause, resume, restart, extend), as data. The table
+ * of states stands in jobs; it is handed in as one row per state. The store locks the trial, looks
+ * its state up in the rows, and runs the one conditional UPDATE that names this state and the
+ * fence.
  */
 #ifndef STORE_VERBS_H
 #define STORE_VERBS_H
@@ -18,7 +19,7 @@ enum store_effect {
 
 /* The wish that a verb leaves in a running trial, and in one that is queued to fulfil it. */
 enum store_wish {
-    STORE_WISH_NONE, /* restart */
+    STORE_WISH_NONE, /* restart, extend */
     STORE_WISH_STOP,
     STORE_WISH_CANCEL,
     STORE_WISH_PAUSE,

@@ -20,7 +20,8 @@
 static void on_started(void *ctx, const struct nn_training_start *start)
 {
     trial_say_take(ctx, WIRE_STARTED,
-                   json_pack("{s:I, s:I, s:b}", "step", (json_int_t)start->step, "total_steps",
+                   json_pack("{s:I, s:I, s:I, s:b}", "step", (json_int_t)start->step,
+                             "validated_step", (json_int_t)start->validated_step, "total_steps",
                              (json_int_t)start->total_steps, "bits_may_differ",
                              start->bits_may_differ));
     trial_tell_start(ctx, start);

@@ -61,10 +61,12 @@ static int64_t memory_limit(const struct worker_slot *slot, const json_t *resolv
     return wanted > 0 ? wanted : slot->worker->config->trial_memory_bytes;
 }
 
-/* What must be equal to go on from a checkpoint: the spec and the data. */
+/* What must be equal to go on from a checkpoint: the spec, but for epochs that were added, and the
+ * data. */
 static void spec_digest(const struct worker_slot *slot, char out[140])
 {
-    (void)snprintf(out, 140, "%.64s-%.64s", slot->trial.hash, slot->trial.dataset_digest);
+    (void)snprintf(out, 140, "%.64s-%.64s", slot->trial.checkpoint_hash,
+                   slot->trial.dataset_digest);
 }
 
 static json_t *start_record(struct worker_slot *slot, json_t *resolved,
@@ -155,15 +157,17 @@ static bool take_started(struct worker_slot *slot, const json_t *record)
 {
     struct sv_error err = {0};
     enum sv_status st;
-    int64_t step = json_integer_value(json_object_get(record, "step"));
-    bool differ = json_is_true(json_object_get(record, "bits_may_differ"));
+    const struct store_resumption at = {
+        .step = json_integer_value(json_object_get(record, "step")),
+        .validated_step = json_integer_value(json_object_get(record, "validated_step")),
+        .bits_may_differ = json_is_true(json_object_get(record, "bits_may_differ"))};
     do {
-        st = store_attempt_resume(slot->worker->store, &slot->trial.claim, step, differ, &err);
+        st = store_attempt_resume(slot->worker->store, &slot->trial.claim, &at, &err);
     } while (worker_slot_retry(slot, st, &err));
     slot->started = st == SV_OK;
     worker_pending_progress(&slot->pending, record);
     log_event(slot->worker->log, SV_LOG_INFO, "trial_runs",
-              LOG_TEXT("attempt", slot->directory_name), LOG_INT("after_step", step));
+              LOG_TEXT("attempt", slot->directory_name), LOG_INT("after_step", at.step));
     return true;
 }
 

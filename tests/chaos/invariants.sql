@@ -24,9 +24,12 @@ select 'completed_has_its_evaluation' as rule, t.id::text as subject from trial 
 where t.state in ('completed', 'stopped') and not exists (
     select 1 from evaluation e where e.trial_id = t.id and e.fence = t.fence);
 
+-- But for a trial that goes on after an end: then it is that end's.
 select 'unfinished_has_no_evaluation' as rule, t.id::text as subject from trial t
 where t.state not in ('completed', 'stopped', 'failed') and exists (
-    select 1 from evaluation e where e.trial_id = t.id);
+    select 1 from evaluation e where e.trial_id = t.id and (t.checkpoint_hash is null or not exists (
+        select 1 from attempt a where a.trial_id = t.id and a.fence = e.fence
+            and a.outcome in ('completed', 'stopped'))));
 
 select 'cancelled_keeps_nothing' as rule, t.id::text as subject from trial t
 where t.state = 'cancelled' and (
@@ -39,7 +42,8 @@ where t.state = 'cancelled' and (
 select 'one_attempt_ends_it' as rule, a.trial_id::text as subject
 from attempt a join trial t on t.id = a.trial_id
 where a.outcome in ('completed', 'stopped') and a.fence = t.fence
-    and t.state not in ('completed', 'stopped', 'queued');
+    and t.state not in ('completed', 'stopped', 'queued')
+    and not (t.state = 'cancelled' and t.queued_at > a.ended_at); -- restarted or extended, then cancelled
 
 select 'fences_rise_with_time' as rule, a.trial_id::text || '/' || b.fence as subject
 from attempt a join attempt b on b.trial_id = a.trial_id and b.fence > a.fence

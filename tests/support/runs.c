@@ -292,8 +292,12 @@ double run_last(const struct run_record *record, const char *metric)
 void run_points_join(struct run_record *record, const struct run_record *next)
 {
     size_t kept = 0;
-    while (kept < record->n_points && record->points[kept].step <= next->start.step) {
-        kept++;
+    for (size_t i = 0; i < record->n_points; i++) {
+        const struct run_point *point = &record->points[i];
+        bool of_validation = strncmp(point->metric, "validation_", 11) == 0;
+        if (point->step <= (of_validation ? next->start.validated_step : next->start.step)) {
+            record->points[kept++] = *point;
+        }
     }
     record->n_points = kept;
     size_t total = kept + next->n_points;

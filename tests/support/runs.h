@@ -76,7 +76,8 @@ double run_point_at(const struct run_record *record, const char *metric, uint64_
 /* Its last value. */
 double run_last(const struct run_record *record, const char *metric);
 
-/* Drops points after a step, as whoever resumes must; then appends those of `next`. */
+/* Drops points after the step, and the validation, from which `next` went on, as whoever resumes
+ * must; then appends those of `next`. */
 void run_points_join(struct run_record *record, const struct run_record *next);
 
 /* Fails the test unless both have the same points (values of clock metrics aside), results,

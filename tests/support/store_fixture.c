@@ -159,8 +159,15 @@ void store_fixture_claim(struct store_fixture *fixture, const char *worker_id,
     assert_ok(fixture, store_trial_claim(fixture->store, worker_id, 60000, &environment,
                                          &fixture->memory, &found, out_trial, &fixture->err));
     assert_true(found);
-    assert_ok(fixture, store_attempt_resume(fixture->store, &out_trial->claim,
-                                            out_trial->checkpoint_step, false, &fixture->err));
+    int64_t step = out_trial->checkpoint_step;
+    assert_ok(fixture, store_fixture_resume(fixture, &out_trial->claim, step, step));
+}
+
+enum sv_status store_fixture_resume(struct store_fixture *fixture, const struct store_claim *claim,
+                                    int64_t step, int64_t validated_step)
+{
+    const struct store_resumption at = {.step = step, .validated_step = validated_step};
+    return store_attempt_resume(fixture->store, claim, &at, &fixture->err);
 }
 
 static char *read_file(const char *path)

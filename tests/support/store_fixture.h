@@ -45,6 +45,8 @@ void store_fixture_job(struct store_fixture *fixture, const char *dataset_id, si
 /* Claims the next trial for the worker and resumes it at its last checkpoint or 0. */
 void store_fixture_claim(struct store_fixture *fixture, const char *worker_id,
                          struct store_claimed_trial *out_trial);
+enum sv_status store_fixture_resume(struct store_fixture *fixture, const struct store_claim *claim,
+                                    int64_t step, int64_t validated_step);
 /* Rows that tests/chaos/invariants.sql finds: 0 is right. Prints what it finds. */
 int store_fixture_violations(const struct store_fixture *fixture);
 

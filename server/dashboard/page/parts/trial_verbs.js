@@ -3,9 +3,10 @@
 import {send} from '../api.js';
 import {h, replace} from '../dom.js';
 import {ask} from './ask.js';
+import {askEpochs} from './epochs.js';
 import {act} from './message.js';
 
-/** `lost`: what is asked before. */
+/** `lost`: what is asked before. `body`: asks for what goes with it; null: nothing is to be done. */
 const VERBS = [
   {verb: 'pause', label: 'Pause', states: ['running'], tells: 'Writes a checkpoint and waits.'},
   {verb: 'resume', label: 'Resume', states: ['paused'], tells: 'Goes on from its checkpoint.'},
@@ -14,14 +15,25 @@ const VERBS = [
     lost: 'It ends at once, and nothing of it is kept: no figures, no curves, no network.'},
   {verb: 'restart', label: 'Restart', states: ['stopped', 'cancelled', 'failed'],
     lost: 'It begins anew; the curves, figures and network that it left are thrown away.'},
+  {verb: 'extend', label: 'Extend', states: ['completed', 'stopped'], tells: 'Goes on with more epochs.',
+    body: (trial) => askEpochs(`trial ${trial.index}`, trial.resolved.training.epochs, trial.state === 'stopped')},
 ];
 
-function verbButton({verb, label, tells, lost}, trial, after) {
+async function bodyOf({label, lost, body}, trial) {
+  if (body) {
+    return body(trial);
+  }
+  return !lost || await ask({title: `${label} trial ${trial.index}?`, text: lost, verb: label, danger: true}) ? {} : null;
+}
+
+function verbButton(row, trial, after) {
+  const {verb, label, tells, lost} = row;
   const button = h('button', {type: 'button', class: lost ? 'small danger' : 'small', title: tells ?? lost, 'data-test': `verb-${verb}`}, label);
   button.addEventListener('click', async () => {
-    if (!lost || await ask({title: `${label} trial ${trial.index}?`, text: lost, verb: label, danger: true})) {
+    const body = await bodyOf(row, trial);
+    if (body) {
       await act(button, async () => {
-        await send('POST', `/v1/trials/${trial.id}/${verb}`);
+        await send('POST', `/v1/trials/${trial.id}/${verb}`, body);
         await after();
       });
     }
@@ -38,7 +50,7 @@ export function trialVerbs(after) {
   const box = h('div', {class: 'row trial-verbs', role: 'group', 'aria-label': 'What to do with the trial'});
   let shown = '';
   box.update = (trial) => {
-    const key = `${trial.state} ${trial.requested}`;
+    const key = `${trial.state} ${trial.requested} ${trial.resolved.training.epochs}`;
     if (key === shown) {
       return; // a button that has the focus stays
     }

@@ -14,21 +14,21 @@
  * '?' requested. */
 static const char *const EXPECTED[JOBS_STATE_COUNT] = {
     /* claim complete paused_at stopped_at cancelled_at fail lose give_up refuse |
-     * pause resume stop cancel restart */
+     * pause resume stop cancel restart extend */
     [JOBS_QUEUED] = "R.......F"
-                    ".=AA.",
+                    ".=AA..",
     [JOBS_RUNNING] = ".CPSAFQF."
-                     "????.",
+                     "????..",
     [JOBS_PAUSED] = "........."
-                    "=QQA.",
+                    "=QQA..",
     [JOBS_COMPLETED] = "........."
-                       ".....",
+                       ".....Q",
     [JOBS_STOPPED] = "........."
-                     "..=.Q",
+                     "..=.QQ",
     [JOBS_CANCELLED] = "........."
-                       "...=Q",
+                       "...=Q.",
     [JOBS_FAILED] = "........."
-                    "....Q",
+                    "....Q.",
 };
 
 static const char LETTERS[] = "QRPCSAF";

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "server/base/clock.h"
+#include "server/store/extend.h"
 #include "server/store/points.h"
 #include "server/store/results.h"
 #include "server/store/trials.h"
@@ -99,10 +100,86 @@ static void b13_b14_a_resumed_attempt_tells_its_steps_again(void **state)
     test_commit_steps(&w, &t.claim, "training_loss", 81, 95);
     assert_series(&w, &t.claim, "training_loss", 1, 95);
     /* in the middle of a chunk */
-    assert_ok(&w.f, store_attempt_resume(w.f.store, &t.claim, 33, false, &w.f.err));
+    assert_ok(&w.f, store_fixture_resume(&w.f, &t.claim, 33, 33));
     assert_series(&w, &t.claim, "training_loss", 1, 33);
-    assert_ok(&w.f, store_attempt_resume(w.f.store, &t.claim, 0, false, &w.f.err));
+    assert_ok(&w.f, store_fixture_resume(&w.f, &t.claim, 0, 0));
     assert_series(&w, &t.claim, "training_loss", 1, 0);
+    store_world_close(&w);
+}
+
+static enum sv_status extend(struct store_world *w, const char *job_id, const char *trial_id,
+                             const char *from, const char *digit, size_t *out_changed)
+{
+    const struct store_move move = {.from = from, .effect = STORE_CHANGED, .to = "queued"};
+    const struct store_verb verb = {.name = "extend", .moves = &move, .n_moves = 1};
+    struct store_extendable_list list = {0};
+    assert_ok(&w->f, store_extendable_read(w->f.store, &w->f.scope, job_id, trial_id, &w->f.memory,
+                                           &list, &w->f.err));
+    assert_int_equal(list.n, 1);
+    assert_string_equal(list.rows[0].parameters, "{\"training.solver\": \"adam\"}");
+    struct store_extended row = {.from = &list.rows[0],
+                                 .resolved = "{\"kind\": \"longer\"}",
+                                 .parameters = list.rows[0].parameters,
+                                 .total_steps = 2 * list.rows[0].total_steps};
+    memset(row.hash, digit[0], 64);
+    const struct store_extension extension = {.job_id = list.rows[0].job_id,
+                                              .trial_id = trial_id,
+                                              .verb = &verb,
+                                              .rows = &row,
+                                              .n = 1,
+                                              .detail = "{\"epochs\": 7}"};
+    return store_trials_extend(w->f.store, &w->f.scope, &extension, out_changed, &w->f.err);
+}
+
+/* What was made stays until the new end replaces it; checkpoints keep the hash that they are known
+ * by; a validation that belonged to the old end goes when the next attempt begins. */
+static void an_extended_trial_goes_on(void **state)
+{
+    struct store_world w;
+    struct store_claimed_trial t, longer;
+    char ended[16];
+    size_t changed = 9;
+    store_world_open(&w, *state, 1, 2);
+    store_fixture_claim(&w.f, w.worker, &t);
+    test_commit_steps(&w, &t.claim, "training_loss", 1, 100);
+    test_commit_steps(&w, &t.claim, "validation_loss", 90, 100);
+    test_commit_checkpoint(&w, &t.claim, 100);
+    assert_ok(&w.f, extend(&w, NULL, t.claim.trial_id, "completed", "a", &changed));
+    assert_int_equal(changed, 0); /* it runs */
+    assert_ok(&w.f, test_attempt_end(&w, &t.claim, STORE_OUTCOME_COMPLETED, NULL, ended));
+    assert_ok(&w.f, extend(&w, NULL, t.claim.trial_id, "stopped", "a", &changed));
+    assert_int_equal(changed, 0); /* the caller's table does not name its state */
+    assert_ok(&w.f, extend(&w, NULL, t.claim.trial_id, "completed", "a", &changed));
+    assert_int_equal(changed, 1);
+    struct store_trial trial = test_trial_get(&w, &t.claim);
+    assert_string_equal(trial.state, "queued");
+    assert_string_equal(trial.resolved, "{\"kind\": \"longer\"}");
+    assert_int_equal(trial.total_steps, 200);
+    assert_int_equal(trial.step, 100);
+    assert_int_equal(trial.attempt, 0);
+    assert_true(trial.headline_value == 0.75);
+    assert_int_equal(store_fixture_violations(&w.f), 0);
+    assert_int_equal(test_sql_number(w.f.conninfo, "select count(*) from event where kind ="
+                                                   " 'trial_extend' and detail ->> 'epochs' = '7'"),
+                     1);
+    store_fixture_claim(&w.f, w.worker, &longer); /* resumes at 100 */
+    assert_string_equal(longer.checkpoint_hash, t.checkpoint_hash);
+    assert_ok(&w.f, store_fixture_resume(&w.f, &longer.claim, 100, 96));
+    assert_series(&w, &longer.claim, "training_loss", 1, 100);
+    assert_series(&w, &longer.claim, "validation_loss", 90, 96);
+    struct store_evaluation_list evaluations;
+    assert_ok(&w.f, store_evaluations_list(w.f.store, &w.f.scope, t.claim.trial_id, &w.f.memory,
+                                           &evaluations, &w.f.err));
+    assert_int_equal(evaluations.n, 1);
+    test_commit_steps(&w, &longer.claim, "training_loss", 101, 200);
+    assert_ok(&w.f, test_attempt_end(&w, &longer.claim, STORE_OUTCOME_COMPLETED, NULL, ended));
+    assert_int_equal(test_sql_number(w.f.conninfo, "select sum(fence)::int from evaluation"), 2);
+    assert_ok(&w.f, extend(&w, w.job, NULL, "completed", "b", &changed));
+    assert_int_equal(changed, 1);
+    store_fixture_claim(&w.f, w.worker, &longer);
+    assert_string_equal(longer.checkpoint_hash, t.checkpoint_hash);
+    assert_ok(&w.f, test_attempt_end(&w, &longer.claim, STORE_OUTCOME_FAILED, "timeout", ended));
+    assert_string_equal(ended, "failed");
     store_world_close(&w);
 }
 
@@ -276,6 +353,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trial_completes_with_its_evaluation),
         cmocka_unit_test(b13_b14_a_resumed_attempt_tells_its_steps_again),
+        cmocka_unit_test(an_extended_trial_goes_on),
         cmocka_unit_test(points_are_never_doubled),
         cmocka_unit_test(progress_earns_attempts),
         cmocka_unit_test(only_crashes_are_tried_again),

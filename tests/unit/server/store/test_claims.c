@@ -163,8 +163,7 @@ static void b07_a_lost_lease_writes_nothing(void **state)
         struct store_control control = {.held = true};
         assert_status(&w.f, store_attempt_commit(w.f.store, &first.claim, &commit, NULL, &w.f.err),
                       SV_ERR_WRONG_STATE);
-        assert_status(&w.f, store_attempt_resume(w.f.store, &first.claim, 0, false, &w.f.err),
-                      SV_ERR_WRONG_STATE);
+        assert_status(&w.f, store_fixture_resume(&w.f, &first.claim, 0, 0), SV_ERR_WRONG_STATE);
         assert_status(&w.f,
                       test_attempt_end(&w, &first.claim, STORE_OUTCOME_COMPLETED, NULL, ended),
                       SV_ERR_WRONG_STATE);

@@ -163,7 +163,7 @@ static void points_of_an_earlier_attempt_are_dropped(void **state)
                                       t, &w.f.err));
     assert_true(found);
     compare_all(&w, 2);
-    assert_ok(&w.f, store_attempt_resume(w.f.store, &t->claim, 0, true, &w.f.err));
+    assert_ok(&w.f, store_fixture_resume(&w.f, &t->claim, 0, 0));
     compare_all(&w, 0);
     commit_steps(&w, 1, 60, 3);
     compare_all(&w, 2);

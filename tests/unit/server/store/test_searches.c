@@ -147,7 +147,7 @@ static void each_open_trial_gets_its_point_once(void **state)
     assert_true(claim(&w, &t));
     assert_int_equal(t.index, 3);
     assert_string_equal(t.resolved, "{\"kind\":\"third\"}");
-    assert_string_equal(t.hash, HASH);
+    assert_string_equal(t.checkpoint_hash, HASH);
     assert_int_equal(t.max_attempts, 3);
     assert_int_equal(choose(&w, &THIRD, 1), 0); /* it runs */
     store_world_close(&w);

@@ -4,6 +4,7 @@ import {send} from '../../api.js';
 import {h} from '../../dom.js';
 import {count, plural} from '../../format.js';
 import {ask} from '../../parts/ask.js';
+import {askEpochs} from '../../parts/epochs.js';
 import {act, message} from '../../parts/message.js';
 import {link} from '../../router.js';
 
@@ -11,7 +12,7 @@ const AT_ONCE = 4; // requests about trials under way
 const OPEN = ['queued', 'running', 'paused'];
 const REPEATABLE = ['stopped', 'cancelled', 'failed'];
 
-/** `from`: states of trials that the verb moves; `lost`: what is asked before. */
+/** `from`: states of trials that the verb moves; `lost`: what is asked before; `body`: asks for what goes with it. */
 const VERBS = [
   {name: 'pause', label: 'Pause', from: ['queued', 'running'], fits: (job) => !job.paused},
   {name: 'resume', label: 'Resume', from: ['paused'], fits: (job) => job.paused, always: true},
@@ -20,22 +21,28 @@ const VERBS = [
     lost: 'Unfinished trials end at once, and nothing of them is kept: no figures, no curves, no network.'},
   {name: 'restart', label: 'Restart', from: REPEATABLE, danger: true,
     lost: 'Stopped, cancelled and failed trials begin anew; the curves, figures and networks that they left are thrown away.'},
+  {name: 'extend', label: 'Extend', from: ['completed', 'stopped'], body: askEpochs},
 ];
 
 function moved(verb, counts) {
   return verb.from.reduce((sum, state) => sum + counts[state], 0);
 }
 
-async function isMeant(verb, what) {
-  return !verb.lost || ask({title: `${verb.label} ${what}?`, text: verb.lost, verb: verb.label, danger: verb.danger});
+/** The body of the request; null when it is not meant. */
+async function bodyOf(verb, what, had = undefined, open = false) {
+  if (verb.body) {
+    return verb.body(what, had, open);
+  }
+  return !verb.lost || await ask({title: `${verb.label} ${what}?`, text: verb.lost, verb: verb.label, danger: verb.danger}) ? {} : null;
 }
 
 function jobButton(verb, job, after) {
   const button = h('button', {type: 'button', class: verb.danger ? 'danger' : null, 'data-test': `job-${verb.name}`}, verb.label);
   button.addEventListener('click', async () => {
-    if (await isMeant(verb, 'this job')) {
+    const body = await bodyOf(verb, 'the trials of this job', job.resolved?.training?.epochs, job.counts.stopped > 0);
+    if (body) {
       await act(button, async () => {
-        await send('POST', `/v1/jobs/${job.id}/${verb.name}`, {});
+        await send('POST', `/v1/jobs/${job.id}/${verb.name}`, body);
         after();
         return `${verb.label}: done.`;
       });
@@ -103,8 +110,10 @@ export function trialVerbs(selection, after) {
     after();
     return report(label, outcome, ids.length);
   };
-  const verbs = VERBS.map((verb) => trialAction(verb.label, verb.danger, verb.name, async () =>
-    (await isMeant(verb, 'the chosen trials') ? all(verb.label, (id) => send('POST', `/v1/trials/${id}/${verb.name}`, {})) : null)));
+  const verbs = VERBS.map((verb) => trialAction(verb.label, verb.danger, verb.name, async () => {
+    const body = await bodyOf(verb, 'the chosen trials');
+    return body ? all(verb.label, (id) => send('POST', `/v1/trials/${id}/${verb.name}`, body)) : null;
+  }));
   const discard = (label, discarded) => trialAction(label, false, discarded ? 'discard' : 'take-back', () =>
     all(label, (id) => send('PATCH', `/v1/trials/${id}`, {discarded})));
   return [...verbs, discard('Discard', true), discard('Take back', false)];

@@ -1,0 +1,22 @@
+"""More of what a trial has come to: further epochs, the same once more, another that begins with its weights."""
+from support.browser import of
+
+
+def test_more_epochs_are_asked_for_and_given(page, blobs):
+    job = page.daemon.submit({"kind": "solver_comparison", "dataset": blobs["id"], "name": "extended",
+                              "training": {"solver": "sgdm", "epochs": 1, "batch_size": 32}})
+    [trial] = page.daemon.wait_job(job["id"])
+    page.go(f"#/trials/{trial['id']}")
+    page.click(of("verb-extend"))
+    page.click(of("ask-no"))
+    page.gone(of("ask"))
+    page.click(of("verb-extend"))
+    assert page.script("return document.querySelector('[data-test=epochs]').min") == "2"
+    page.fill(of("epochs"), "3")
+    page.click(of("ask-yes"))
+    page.shown(of("trial-explanation"), f"Completed after {3 * trial['step']} steps.")
+    page.go(f"#/jobs/{job['id']}")
+    page.click(of("job-extend"))
+    page.fill(of("epochs"), "5")
+    page.click(of("ask-yes"))
+    page.until(lambda: page.daemon.trials(job["id"])[0]["step"] == 5 * trial["step"], "five epochs in all")
