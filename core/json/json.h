@@ -155,6 +155,9 @@ json_t *jx_path_get(const json_t *root, const char *path);
  * or malformed. */
 NN_MUST_CHECK enum nn_status jx_path_set(json_t *root, const char *path, json_t *value,
                                          struct nn_error *err);
+/* Merges an object into another as RFC 7386 says: null takes a member out, objects are merged, any
+ * other value replaces what is there. patch is copied. False when out of memory. */
+NN_MUST_CHECK bool jx_merge(json_t *target, const json_t *patch);
 /* "training.solver" -> "/training/solver" (with ~0 and ~1); cut to size, always terminated. */
 void jx_path_pointer(const char *path, char *out, size_t size);
 /* pointer + "/" + escaped key (or index), cut to size, always terminated. */

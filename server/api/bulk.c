@@ -80,7 +80,7 @@ const struct jx_field api_bulk_fields[] = {
      .offset = offsetof(struct bulk_body, action),
      .max = 32,
      .required = true,
-     .doc = "pause, resume, stop, cancel, restart, extend, archive or unarchive"},
+     .doc = "pause, resume, stop, cancel, restart, extend, duplicate, archive or unarchive"},
     {.name = "ids",
      .type = JX_ARRAY,
      .offset = offsetof(struct bulk_body, ids),
@@ -144,12 +144,9 @@ static enum sv_status decode_bulk(const json_t *json, struct bulk_body *out_body
     if (st == SV_OK) {
         *out_verb = api_verb_find(out_body->action);
         st = *out_verb ? check_choice(json, out_body, err)
-             : api_verb_is_later(out_body->action)
-                 ? sv_fail_at(err, SV_ERR_NOT_SUPPORTED, "/action", "%s is not built yet",
-                              out_body->action)
-                 : sv_fail_at(err, SV_ERR_INVALID_FIELD, "/action",
-                              "there is no such action; there are pause, resume, stop, cancel, "
-                              "restart, extend, archive and unarchive");
+                       : sv_fail_at(err, SV_ERR_INVALID_FIELD, "/action",
+                                    "there is no such action; there are pause, resume, stop, "
+                                    "cancel, restart, extend, duplicate, archive and unarchive");
     }
     if (st != SV_OK) {
         return st;
@@ -211,36 +208,58 @@ static bool changes_flag(struct api_ctx *ctx, const struct store_scope *scope, c
     return changes;
 }
 
-static json_t *bulk_row(struct api_ctx *ctx, const struct store_scope *scope, const char *id,
-                        const struct api_verb *verb, const struct api_wish *wish,
-                        enum sv_status *out_status)
+/* One action for all jobs of a request. */
+struct bulk {
+    struct api_ctx *ctx;
+    const struct http_request *req;
+    struct store_scope scope;
+    const struct api_verb *verb;
+    struct api_wish wish;
+};
+
+static enum sv_status apply_one(const struct bulk *bulk, const char *id, bool *out_applied,
+                                struct store_created *out_created, struct sv_error *err)
+{
+    struct store_applied applied = {0};
+    if (!sv_id_is_valid(id)) {
+        return sv_fail(err, SV_ERR_NOT_FOUND, "there is no such job");
+    }
+    if (bulk->verb->creates) {
+        *out_applied = true;
+        return api_duplicate(bulk->ctx, bulk->req, id, out_created, err);
+    }
+    bool flag = changes_flag(bulk->ctx, &bulk->scope, id, bulk->verb);
+    enum sv_status st =
+        api_verb_apply(bulk->ctx, &bulk->scope, id, bulk->verb, &bulk->wish, &applied, err);
+    *out_applied = flag || applied.changed + applied.requested > 0;
+    return st;
+}
+
+static json_t *bulk_row(const struct bulk *bulk, const char *id, enum sv_status *out_status)
 {
     struct sv_error err = {0};
-    struct store_applied applied = {0};
-    bool flag = changes_flag(ctx, scope, id, verb);
-    enum sv_status st = sv_id_is_valid(id)
-                            ? api_verb_apply(ctx, scope, id, verb, wish, &applied, &err)
-                            : sv_fail(&err, SV_ERR_NOT_FOUND, "there is no such job");
+    struct store_created created = {0};
+    bool applied = false;
+    enum sv_status st = apply_one(bulk, id, &applied, &created, &err);
     *out_status = st;
     if (st == SV_OK) {
-        return json_pack("{s:s, s:i, s:b, s:n, s:n}", "id", id, "status", 200, "applied",
-                         flag || applied.changed + applied.requested > 0, "code", "detail");
+        return json_pack("{s:s, s:i, s:b, s:s?, s:n, s:n}", "id", id, "status",
+                         bulk->verb->creates ? 201 : 200, "applied", applied ? 1 : 0, "created",
+                         api_given(created.id), "code", "detail");
     }
-    return json_pack("{s:s, s:i, s:b, s:s, s:s}", "id", id, "status", sv_status_http(st), "applied",
-                     0, "code", sv_status_slug(st), "detail",
+    return json_pack("{s:s, s:i, s:b, s:n, s:s, s:s}", "id", id, "status", sv_status_http(st),
+                     "applied", 0, "created", "code", sv_status_slug(st), "detail",
                      err.text[0] ? err.text : sv_status_title(st));
 }
 
-static enum sv_status apply_all(struct api_ctx *ctx, const struct store_scope *scope,
-                                const json_t *ids, const struct api_verb *verb,
-                                const struct api_wish *wish, json_t **out_rows,
+static enum sv_status apply_all(const struct bulk *bulk, const json_t *ids, json_t **out_rows,
                                 struct sv_error *err)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < json_array_size(ids); i++) {
         enum sv_status one;
         const char *id = json_string_value(json_array_get(ids, i));
-        rows = api_append_take(rows, bulk_row(ctx, scope, id, verb, wish, &one));
+        rows = api_append_take(rows, bulk_row(bulk, id, &one));
         if (one == SV_ERR_DATABASE || one == SV_ERR_OVERLOADED) {
             json_decref(rows); /* the rest would say the same, each after its own time-out */
             return sv_fail(err, one, "the database cannot be reached");
@@ -254,22 +273,19 @@ static enum sv_status apply_all(struct api_ctx *ctx, const struct store_scope *s
 enum sv_status api_jobs_bulk(void *state, const struct http_request *req,
                              struct http_response *out_resp, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
+    struct bulk bulk = {.ctx = state, .req = req};
     struct bulk_body body = {0};
-    const struct api_verb *verb = NULL;
-    struct store_scope scope;
-    struct api_wish wish = {0};
     json_t *found = NULL, *rows = NULL;
-    api_scope(req, &scope);
+    api_scope(req, &bulk.scope);
     enum sv_status st = http_query_decode(req, NULL, 0, NULL, err);
     if (st == SV_OK) {
-        st = decode_bulk(req->json, &body, &verb, &wish, err);
+        st = decode_bulk(req->json, &body, &bulk.verb, &bulk.wish, err);
     }
     if (st == SV_OK && body.has_filter) {
-        st = find_jobs(ctx, &scope, &body, &found, err);
+        st = find_jobs(bulk.ctx, &bulk.scope, &body, &found, err);
     }
     if (st == SV_OK) {
-        st = apply_all(ctx, &scope, found ? found : body.ids, verb, &wish, &rows, err);
+        st = apply_all(&bulk, found ? found : body.ids, &rows, err);
     }
     json_decref(found);
     return st == SV_OK ? http_response_json_take(out_resp, 200, json_pack("{s:o}", "results", rows))

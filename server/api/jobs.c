@@ -37,6 +37,7 @@ static const char *const FIELDS[] = {"id",
                                      "steps",
                                      "progress",
                                      "best",
+                                     "duplicated_from",
                                      "revision",
                                      "created_by",
                                      "created_at",
@@ -92,7 +93,7 @@ static json_t *encode(const void *row, bool in_list)
     const struct store_job *job = row;
     json_t *out = json_pack(
         "{s:s, s:I, s:s, s:s, s:o, s:{s:s, s:s}, s:s, s:b, s:b, s:s, s:o, s:s, s:s, s:I, s:o, "
-        "s:{s:I, s:I}, s:o, s:o, s:I, s:s, s:s, s:s, s:s?, s:s?}",
+        "s:{s:I, s:I}, s:o, s:o, s:s?, s:I, s:s, s:s, s:s, s:s?, s:s?}",
         "id", job->id, "number", (json_int_t)job->number, "kind", job->kind, "name", job->name,
         "experiment", encode_experiment(job), "dataset", "id", job->dataset_id, "name",
         job->dataset_name, "state", job->state, "paused", job->paused ? 1 : 0, "archived",
@@ -101,9 +102,10 @@ static json_t *encode(const void *row, bool in_list)
         "headline_direction", job->headline_higher_is_better ? "higher" : "lower", "trial_count",
         (json_int_t)job->trial_count, "counts", encode_counts(job), "steps", "done",
         (json_int_t)job->steps_done, "total", (json_int_t)job->steps_total, "progress",
-        jx_number(progress(job)), "best", encode_best(job), "revision", (json_int_t)job->revision,
-        "created_by", job->created_by, "created_at", job->created_at, "updated_at", job->updated_at,
-        "started_at", api_given(job->started_at), "finished_at", api_given(job->finished_at));
+        jx_number(progress(job)), "best", encode_best(job), "duplicated_from",
+        api_given(job->duplicate_of), "revision", (json_int_t)job->revision, "created_by",
+        job->created_by, "created_at", job->created_at, "updated_at", job->updated_at, "started_at",
+        api_given(job->started_at), "finished_at", api_given(job->finished_at));
     if (out && !in_list &&
         (json_object_set_new(out, "submitted", api_document(job->submitted)) != 0 ||
          json_object_set_new(out, "resolved", api_document(job->resolved)) != 0 ||

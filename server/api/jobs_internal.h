@@ -35,8 +35,8 @@ json_t *api_warnings_encode(const struct store_failed_metric_list *failed, const
     "id", "number", "job", "dataset", "index", "parameters", "seed", "state", "explanation",       \
         "requested", "held", "discarded", "notes", "labels", "step", "total_steps", "epoch",       \
         "phase", "checkpoint_step", "attempt", "max_attempts", "headline_metric",                  \
-        "headline_value", "error", "seconds", "hash", "created_at", "queued_at", "started_at",     \
-        "finished_at", "progress_at"
+        "headline_value", "error", "seconds", "hash", "duplicated_from", "created_at",             \
+        "queued_at", "started_at", "finished_at", "progress_at"
 
 /* A trial as JSON without documents. */
 json_t *api_trial_encode(const struct store_trial *trial);
@@ -46,17 +46,36 @@ SV_MUST_CHECK enum sv_status api_trial_answer(struct api_ctx *ctx, const struct 
                                               struct http_response *resp, const char *id,
                                               const char *effect, struct sv_error *err);
 
+/* A job that is to be made. */
+struct api_submission {
+    json_t *spec;                  /* borrowed */
+    const char *job_id, *trial_id; /* duplicated from; NULL */
+};
+/* Answers as POST /v1/jobs does: 201, or 200 for dry_run. */
+SV_MUST_CHECK enum sv_status api_submit(struct api_ctx *ctx, const struct http_request *req,
+                                        struct http_response *resp,
+                                        const struct api_submission *submission,
+                                        struct sv_error *err);
+/* Makes it, one of many of a request, and answers nothing. */
+SV_MUST_CHECK enum sv_status api_submit_quietly(struct api_ctx *ctx, const struct http_request *req,
+                                                const struct api_submission *submission,
+                                                struct store_created *out_created,
+                                                struct sv_error *err);
+/* The same job again, for bulk. */
+SV_MUST_CHECK enum sv_status api_duplicate(struct api_ctx *ctx, const struct http_request *req,
+                                           const char *job_id, struct store_created *out_created,
+                                           struct sv_error *err);
+
 /* What can be asked of a job or a trial. */
 struct api_verb {
     const char *name; /* first member: the last part of the path */
     enum jobs_event event;
     bool is_archive, archived; /* a flag of the job, no event */
+    bool creates;              /* another job, no event either */
 };
 /* Ended by a row without a name. */
 extern const struct api_verb api_verbs[];
 const struct api_verb *api_verb_find(const char *name);
-/* One of the design that is not built yet. */
-bool api_verb_is_later(const char *name);
 /* The body of a verb. */
 struct api_wish {
     unsigned states; /* restart: of the trials that it touches; else JOBS_ALL_STATES */

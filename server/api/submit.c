@@ -77,12 +77,13 @@ static struct store_job_weights *make_starts(const struct jobs_plan *plan)
 }
 
 static enum sv_status store_plan(struct api_ctx *ctx, const struct http_request *req,
+                                 const struct api_submission *submission,
                                  const struct jobs_plan *plan, const struct store_idempotency *key,
                                  struct store_created *out_created, struct sv_error *err)
 {
     struct store_scope scope;
     size_t n_labels = 0;
-    char *submitted = jx_dump(req->json, NULL), *resolved = jx_dump(plan->resolved, NULL);
+    char *submitted = jx_dump(submission->spec, NULL), *resolved = jx_dump(plan->resolved, NULL);
     char *warnings = jx_dump(plan->warnings, NULL);
     const char **labels = api_labels(plan->labels, &n_labels);
     struct store_trial_new *trials = make_trials(plan);
@@ -102,6 +103,8 @@ static enum sv_status store_plan(struct api_ctx *ctx, const struct http_request 
             .notes = plan->notes,
             .labels = labels,
             .n_labels = n_labels,
+            .duplicate_of = submission->job_id,
+            .duplicate_of_trial = submission->trial_id,
             .trials = trials,
             .n_trials = plan->trial_count,
             .weights = starts,
@@ -126,42 +129,71 @@ struct submit_query {
 static const struct http_param SUBMIT_PARAMS[] = {
     {"dry_run", HTTP_PARAM_BOOL, offsetof(struct submit_query, dry_run), 0, 0, NULL}};
 
-/* POST /v1/jobs: 201 with the job; 200 with the plan for dry_run=true; 409 data set not ready; 422
- * with the pointer of the mistake, and all issues of a network that cannot be built. */
-enum sv_status api_jobs_post(void *state, const struct http_request *req,
-                             struct http_response *out_resp, struct sv_error *err)
+static enum sv_status resolve_spec(struct api_ctx *ctx, const struct http_request *req,
+                                   json_t *spec, bool estimates, struct jobs_plan **out_plan,
+                                   json_t **out_issues, struct sv_error *err)
 {
-    struct api_ctx *ctx = state;
-    struct submit_query query = {0};
     struct api_resolving resolving = {.api = ctx};
     struct jobs_context context;
-    enum sv_status st =
-        http_query_decode(req, SUBMIT_PARAMS, API_COUNT(SUBMIT_PARAMS), &query, err);
+    api_scope(req, &resolving.scope);
+    api_resolving_context(&resolving, &context);
+    context.history = estimates ? history : NULL;
+    return jobs_resolve(spec, &context, out_plan, out_issues, err);
+}
+
+enum sv_status api_submit_quietly(struct api_ctx *ctx, const struct http_request *req,
+                                  const struct api_submission *submission,
+                                  struct store_created *out_created, struct sv_error *err)
+{
+    struct jobs_plan *plan = NULL;
+    json_t *issues = NULL;
+    enum sv_status st = resolve_spec(ctx, req, submission->spec, false, &plan, &issues, err);
+    if (st == SV_OK) {
+        st = store_plan(ctx, req, submission, plan, NULL, out_created, err);
+    }
+    json_decref(issues);
+    jobs_plan_destroy(plan);
+    return st;
+}
+
+enum sv_status api_submit(struct api_ctx *ctx, const struct http_request *req,
+                          struct http_response *resp, const struct api_submission *submission,
+                          struct sv_error *err)
+{
+    struct submit_query query = {0};
     struct jobs_plan *plan = NULL;
     json_t *issues = NULL;
     struct store_idempotency key;
     struct store_created created;
     bool has_key = false;
-    api_scope(req, &resolving.scope);
-    api_resolving_context(&resolving, &context);
-    context.history = query.dry_run ? history : NULL;
+    enum sv_status st =
+        http_query_decode(req, SUBMIT_PARAMS, API_COUNT(SUBMIT_PARAMS), &query, err);
     if (st == SV_OK) {
         st = api_idempotency(req, &key, &has_key, err);
     }
     if (st == SV_OK) {
-        st = jobs_resolve(req->json, &context, &plan, &issues, err);
+        st = resolve_spec(ctx, req, submission->spec, query.dry_run, &plan, &issues, err);
     }
     if (issues) {
-        http_response_extra_take(out_resp, "issues", issues);
+        http_response_extra_take(resp, "issues", issues);
     }
     if (st == SV_OK && query.dry_run) {
-        st = http_response_json_take(out_resp, 200, jobs_plan_encode(plan));
+        st = http_response_json_take(resp, 200, jobs_plan_encode(plan));
     } else if (st == SV_OK) {
-        st = store_plan(ctx, req, plan, has_key ? &key : NULL, &created, err);
+        st = store_plan(ctx, req, submission, plan, has_key ? &key : NULL, &created, err);
         if (st == SV_OK) {
-            st = api_show_created(ctx, req, out_resp, "/v1/jobs", &created, api_job_read, err);
+            st = api_show_created(ctx, req, resp, "/v1/jobs", &created, api_job_read, err);
         }
     }
     jobs_plan_destroy(plan);
     return st;
+}
+
+/* POST /v1/jobs: 201 with the job; 200 with the plan for dry_run=true; 409 data set not ready; 422
+ * with the pointer of the mistake, and all issues of a network that cannot be built. */
+enum sv_status api_jobs_post(void *state, const struct http_request *req,
+                             struct http_response *out_resp, struct sv_error *err)
+{
+    const struct api_submission submission = {.spec = req->json};
+    return api_submit(state, req, out_resp, &submission, err);
 }

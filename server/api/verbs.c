@@ -10,6 +10,7 @@
  *   cancel   nothing is kept of trials that are not finished
  *   restart  stopped, cancelled and failed trials (or those in the states named) run again
  *   extend   completed and stopped trials go on with more epochs (extend.c)
+ *   duplicate  another job of the same spec (duplicate.c)
  */
 #include <string.h>
 
@@ -17,14 +18,15 @@
 #include "server/api/jobs_internal.h"
 
 const struct api_verb api_verbs[] = {
-    {"pause", JOBS_EVENT_PAUSE, false, false},
-    {"resume", JOBS_EVENT_RESUME, false, false},
-    {"stop", JOBS_EVENT_STOP, false, false},
-    {"cancel", JOBS_EVENT_CANCEL, false, false},
-    {"restart", JOBS_EVENT_RESTART, false, false},
-    {"extend", JOBS_EVENT_EXTEND, false, false},
-    {"archive", JOBS_EVENT_COUNT, true, true},
-    {"unarchive", JOBS_EVENT_COUNT, true, false},
+    {.name = "pause", .event = JOBS_EVENT_PAUSE},
+    {.name = "resume", .event = JOBS_EVENT_RESUME},
+    {.name = "stop", .event = JOBS_EVENT_STOP},
+    {.name = "cancel", .event = JOBS_EVENT_CANCEL},
+    {.name = "restart", .event = JOBS_EVENT_RESTART},
+    {.name = "extend", .event = JOBS_EVENT_EXTEND},
+    {.name = "duplicate", .event = JOBS_EVENT_COUNT, .creates = true},
+    {.name = "archive", .event = JOBS_EVENT_COUNT, .is_archive = true, .archived = true},
+    {.name = "unarchive", .event = JOBS_EVENT_COUNT, .is_archive = true},
     {0},
 };
 

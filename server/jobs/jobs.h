@@ -193,6 +193,16 @@ SV_MUST_CHECK enum sv_status jobs_extend(const struct jobs_progress *at, const j
                                          struct sv_error *err);
 void jobs_extension_deinit(struct jobs_extension *extension);
 
+/* A trial and its job, as they were stored. */
+struct jobs_settled {
+    const json_t *submitted, *job_resolved; /* of the job */
+    const json_t *parameters, *resolved;    /* of the trial */
+    uint64_t seed;
+};
+/* The job that has this trial alone: the submitted one with what its sweep chose settled. */
+SV_MUST_CHECK enum sv_status jobs_of_trial(const struct jobs_settled *trial, json_t **out_spec,
+                                           struct sv_error *err);
+
 /* JSON schemas of a job, of a range in its search, and of its PATCH as the field tables describe
  * them, for the drift test of the API description. NULL when out of memory. */
 json_t *jobs_schema(void);

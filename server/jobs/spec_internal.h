@@ -163,8 +163,10 @@ const double *jobs_sweep_point(const struct jobs_sweep *sweep, size_t point);
 bool jobs_sweep_has(const struct jobs_sweep *sweep, const char *path);
 /* Takes every field that an axis sets out of a job. */
 void jobs_sweep_remove(const struct jobs_sweep *sweep, json_t *job);
-/* Puts a point into a trial's JSON, an object over what is there, field by field, and its values by
- * their paths into `parameters`. */
+/* Puts a value into a trial's JSON, an object over what is there, field by field. */
+SV_MUST_CHECK enum sv_status jobs_sweep_put_value(const char *path, const json_t *value,
+                                                  json_t *trial, struct sv_error *err);
+/* Puts a point into a trial's JSON, and its values by their paths into `parameters`. */
 SV_MUST_CHECK enum sv_status jobs_sweep_put(const struct jobs_sweep *sweep, const double *point,
                                             json_t *trial, json_t *parameters,
                                             struct sv_error *err);

@@ -254,18 +254,17 @@ static json_t *put_over(const json_t *there, const json_t *value, bool whole)
     return merged;
 }
 
-static enum sv_status put_axis(const struct jobs_axis *axis, const json_t *value, json_t *trial,
-                               struct sv_error *err)
+enum sv_status jobs_sweep_put_value(const char *path, const json_t *value, json_t *trial,
+                                    struct sv_error *err)
 {
     struct nn_error nn = {0};
-    json_t *put =
-        put_over(jx_path_get(trial, axis->path), value, jobs_axis_is_one_choice(axis->path));
+    json_t *put = put_over(jx_path_get(trial, path), value, jobs_axis_is_one_choice(path));
     if (!put) {
         return no_memory(err);
     }
-    if (jx_path_set(trial, axis->path, put, &nn) != NN_OK) {
+    if (jx_path_set(trial, path, put, &nn) != NN_OK) {
         char pointer[160];
-        jobs_axis_pointer(axis->path, pointer, sizeof pointer);
+        jobs_axis_pointer(path, pointer, sizeof pointer);
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer, "%s", nn.text);
     }
     return SV_OK;
@@ -279,7 +278,7 @@ enum sv_status jobs_sweep_put(const struct jobs_sweep *sweep, const double *poin
         if (!value || json_object_set(parameters, sweep->axes[i].path, value) != 0) {
             return no_memory(err);
         }
-        enum sv_status st = put_axis(&sweep->axes[i], value, trial, err);
+        enum sv_status st = jobs_sweep_put_value(sweep->axes[i].path, value, trial, err);
         if (st != SV_OK) {
             return st;
         }

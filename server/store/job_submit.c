@@ -208,15 +208,16 @@ static enum sv_status insert_trials(struct store_conn *conn, const struct submis
     add_texts(&params, s, trial_resolved);
     add_texts(&params, s, trial_hash);
     add_numbers(&params, s);
+    sql_text(&params, s->job->duplicate_of_trial);
     return sql_run(
         conn,
         "insert into trial (project_id, job_id, priority, idx, id, parameters, resolved, hash,"
-        " seed, max_attempts, total_steps, chosen) select $1, $2, $3, x.idx, x.id::uuid,"
-        " x.parameters::json, coalesce(x.resolved, '{}')::json, coalesce(decode(x.hash, 'hex'),"
-        " sha256('{}')), case when x.seed < 0 then"
+        " seed, max_attempts, total_steps, chosen, duplicate_of) select $1, $2, $3, x.idx,"
+        " x.id::uuid, x.parameters::json, coalesce(x.resolved, '{}')::json,"
+        " coalesce(decode(x.hash, 'hex'), sha256('{}')), case when x.seed < 0 then"
         " x.seed + 18446744073709551616::numeric else x.seed end, x.max_attempts,"
-        " nullif(x.total_steps, 0), x.resolved is not null from unnest($4, $5, $6, $7, $8, $9, "
-        "$10) with ordinality as"
+        " nullif(x.total_steps, 0), x.resolved is not null, $11::uuid from unnest($4, $5, $6, $7,"
+        " $8, $9, $10) with ordinality as"
         " x (id, parameters, resolved, hash, seed, max_attempts, total_steps, idx) order by x.idx",
         &params, NULL, err);
 }

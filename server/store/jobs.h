@@ -40,6 +40,7 @@ struct store_job_new {
     size_t n_labels;
     int priority;                         /* higher is earlier */
     const char *duplicate_of;             /* id or NULL */
+    const char *duplicate_of_trial;       /* id or NULL: a trial of that job which its own repeat */
     const struct store_trial_new *trials; /* index = position + 1 */
     size_t n_trials;                      /* >= 1 */
     const struct store_job_weights *weights;

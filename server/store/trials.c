@@ -51,6 +51,7 @@ void store_trial_read(struct sql_reader *r, void *row)
     out->parameters = sql_read_text(r);
     out->seed = sql_read_seed(r);
     sql_read_digest(r, out->hash);
+    sql_read_id(r, out->duplicate_of);
     out->notes = sql_read_text(r);
     out->labels = sql_read_text_array(r, &out->n_labels);
     out->discarded = sql_read_bool(r);

@@ -24,6 +24,7 @@ struct store_trial {
     uint64_t seed;
     const char *resolved; /* JSON; NULL in lists */
     char hash[65];
+    char duplicate_of[SV_ID_SIZE]; /* a trial; "" = none */
     const char *notes;
     const char *const *labels;
     size_t n_labels;

@@ -20,3 +20,14 @@ def test_more_epochs_are_asked_for_and_given(page, blobs):
     page.fill(of("epochs"), "5")
     page.click(of("ask-yes"))
     page.until(lambda: page.daemon.trials(job["id"])[0]["step"] == 5 * trial["step"], "five epochs in all")
+
+
+def test_a_trial_is_run_once_more(page, finished):
+    job, trials = finished
+    page.go(f"#/trials/{trials[0]['id']}")
+    page.click(of("verb-duplicate"))
+    page.until(lambda: page.script("return location.hash").startswith("#/jobs/"), "the job that was made")
+    made = page.daemon.get(f"/v1/jobs/{page.script('return location.hash').rpartition('/')[2]}")
+    assert made["duplicated_from"] == job["id"] and made["id"] != job["id"]
+    [again] = page.daemon.wait_job(made["id"])
+    assert again["duplicated_from"] == trials[0]["id"] and again["headline_value"] == trials[0]["headline_value"]

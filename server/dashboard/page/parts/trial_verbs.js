@@ -6,7 +6,11 @@ import {ask} from './ask.js';
 import {askEpochs} from './epochs.js';
 import {act} from './message.js';
 
-/** `lost`: what is asked before. `body`: asks for what goes with it; null: nothing is to be done. */
+const STATES = ['queued', 'running', 'paused', 'completed', 'stopped', 'cancelled', 'failed'];
+
+/**
+ * `lost`: what is asked before. `body`: asks for what goes with it; null: nothing is to be done. `makes`: a job, which is shown then.
+ */
 const VERBS = [
   {verb: 'pause', label: 'Pause', states: ['running'], tells: 'Writes a checkpoint and waits.'},
   {verb: 'resume', label: 'Resume', states: ['paused'], tells: 'Goes on from its checkpoint.'},
@@ -17,6 +21,7 @@ const VERBS = [
     lost: 'It begins anew; the curves, figures and network that it left are thrown away.'},
   {verb: 'extend', label: 'Extend', states: ['completed', 'stopped'], tells: 'Goes on with more epochs.',
     body: (trial) => askEpochs(`trial ${trial.index}`, trial.resolved.training.epochs, trial.state === 'stopped')},
+  {verb: 'duplicate', label: 'Duplicate', states: STATES, tells: 'Runs it once more, in a job of its own.', makes: true},
 ];
 
 async function bodyOf({label, lost, body}, trial) {
@@ -27,14 +32,18 @@ async function bodyOf({label, lost, body}, trial) {
 }
 
 function verbButton(row, trial, after) {
-  const {verb, label, tells, lost} = row;
+  const {verb, label, tells, lost, makes} = row;
   const button = h('button', {type: 'button', class: lost ? 'small danger' : 'small', title: tells ?? lost, 'data-test': `verb-${verb}`}, label);
   button.addEventListener('click', async () => {
     const body = await bodyOf(row, trial);
     if (body) {
       await act(button, async () => {
-        await send('POST', `/v1/trials/${trial.id}/${verb}`, body);
-        await after();
+        const answer = await send('POST', `/v1/trials/${trial.id}/${verb}`, body);
+        if (makes) {
+          location.hash = `#/jobs/${answer.id}`;
+        } else {
+          await after();
+        }
       });
     }
   });

@@ -242,6 +242,37 @@ static void rows_are_found_by_name_and_value(void **state)
     assert_null(jx_choice_find(ROWS, "c"));
 }
 
+/* The cases of RFC 7386, appendix A, whose target and patch are objects. */
+static void patches_merge_as_the_rfc_says(void **state)
+{
+    (void)state;
+    static const char *const CASES[][3] = {
+        {"{\"a\": \"b\"}", "{\"a\": \"c\"}", "{\"a\": \"c\"}"},
+        {"{\"a\": \"b\"}", "{\"b\": \"c\"}", "{\"a\": \"b\", \"b\": \"c\"}"},
+        {"{\"a\": \"b\"}", "{\"a\": null}", "{}"},
+        {"{\"a\": \"b\", \"b\": \"c\"}", "{\"a\": null}", "{\"b\": \"c\"}"},
+        {"{\"a\": [\"b\"]}", "{\"a\": \"c\"}", "{\"a\": \"c\"}"},
+        {"{\"a\": \"c\"}", "{\"a\": [\"b\"]}", "{\"a\": [\"b\"]}"},
+        {"{\"a\": {\"b\": \"c\"}}", "{\"a\": {\"b\": \"d\", \"c\": null}}",
+         "{\"a\": {\"b\": \"d\"}}"},
+        {"{\"a\": [{\"b\": \"c\"}]}", "{\"a\": [1]}", "{\"a\": [1]}"},
+        {"{\"e\": null}", "{\"a\": 1}", "{\"e\": null, \"a\": 1}"},
+        {"{}", "{\"a\": {\"bb\": {\"ccc\": null}}}", "{\"a\": {\"bb\": {}}}"},
+        {"{\"a\": 1}", "{\"a\": {\"b\": 2}}", "{\"a\": {\"b\": 2}}"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        json_auto_t *target = json_loads(CASES[i][0], 0, NULL);
+        json_auto_t *patch = json_loads(CASES[i][1], 0, NULL);
+        json_auto_t *expected = json_loads(CASES[i][2], 0, NULL);
+        json_auto_t *kept = json_deep_copy(patch);
+        assert_true(jx_merge(target, patch));
+        if (!json_equal(target, expected)) {
+            fail_msg("%s + %s", CASES[i][0], CASES[i][1]);
+        }
+        assert_true(json_equal(patch, kept));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +280,7 @@ int main(void)
         cmocka_unit_test(floats_are_written_short_and_come_back),
         cmocka_unit_test(text_is_always_utf8),
         cmocka_unit_test(paths_read_and_write),
+        cmocka_unit_test(patches_merge_as_the_rfc_says),
         cmocka_unit_test(pointers_are_escaped_and_cut),
         cmocka_unit_test(canonical_text_does_not_depend_on_order),
         cmocka_unit_test(dumping_is_bounded),
