@@ -194,16 +194,21 @@ static void summaries_take(struct nn_training_state *state, struct reader *reade
     }
 }
 
+static void parameters_take(struct nn_training_state *state, struct reader *reader)
+{
+    for (size_t i = 0; i < nn_network_parameter_count(state->network); i++) {
+        const struct nn_parameter *parameter = nn_network_parameter(state->network, i);
+        reader_take(reader, parameter->value, parameter->count * sizeof *parameter->value);
+    }
+}
+
 static void state_take(struct nn_training_state *state, const struct nn_checkpoint_head *head,
                        struct reader *reader)
 {
     size_t slots;
     nn_real *slot = nn_solver_slots(state->solver, &slots);
     summaries_take(state, reader, head->summary_count);
-    for (size_t i = 0; i < nn_network_parameter_count(state->network); i++) {
-        const struct nn_parameter *parameter = nn_network_parameter(state->network, i);
-        reader_take(reader, parameter->value, parameter->count * sizeof *parameter->value);
-    }
+    parameters_take(state, reader);
     reader_take(reader, slot, slots * sizeof *slot);
     if (state->average) {
         reader_take(reader, state->average, state->value_count * sizeof *state->average);
@@ -233,6 +238,28 @@ static enum nn_status resume_from(struct nn_training_state *state, const char *p
         *out_bits_may_differ =
             strncmp(head.core_build, state->setup->core_build, NN_CHECKPOINT_BUILD - 1) != 0;
         nn_checkpoint_prune(state->setup->directory, head.at.step);
+    }
+    free(bytes);
+    return status;
+}
+
+enum nn_status nn_checkpoint_values(struct nn_training_state *state, const char *path,
+                                    struct nn_error *err)
+{
+    unsigned char *bytes = NULL;
+    size_t size;
+    enum nn_status status = nn_checkpoint_load(path, &bytes, &size, err);
+    if (status != NN_OK) {
+        return status;
+    }
+    struct nn_checkpoint_head head;
+    struct reader reader = {bytes};
+    reader_take(&reader, &head, sizeof head);
+    if (head.value_count == state->value_count) {
+        reader.bytes += head.summary_count * sizeof(struct nn_checkpoint_summary);
+        parameters_take(state, &reader);
+    } else {
+        status = nn_fail(err, NN_ERR_INVALID, "the checkpoint belongs to another network");
     }
     free(bytes);
     return status;

@@ -119,11 +119,14 @@ static enum nn_status buffers_make(struct nn_training_state *state, struct nn_er
     return state->feed->kind->attach(state->feed, state->network, &state->exec, err);
 }
 
-/* First values: from the seed, or from a file. */
+/* First values: from a checkpoint, from the seed, or from a file. */
 static enum nn_status values_make(struct nn_training_state *state, struct nn_error *err)
 {
     state->feed->kind->input_statistics(state->feed);
     nn_network_initialize(state->network, state->setup->seed);
+    if (state->setup->initial_checkpoint) {
+        return nn_checkpoint_values(state, state->setup->initial_checkpoint, err);
+    }
     if (!state->setup->initial_weights) {
         return NN_OK;
     }

@@ -149,6 +149,9 @@ NN_MUST_CHECK enum nn_status nn_checkpoint_write(struct nn_training_state *state
                                                  struct nn_error *err);
 NN_MUST_CHECK enum nn_status nn_checkpoint_resume(struct nn_training_state *state,
                                                   bool *out_bits_may_differ, struct nn_error *err);
+/* Takes the values alone, of any run of the same network. ERR_INVALID: of another network. */
+NN_MUST_CHECK enum nn_status nn_checkpoint_values(struct nn_training_state *state, const char *path,
+                                                  struct nn_error *err);
 
 /* --- loop.c: steps until the end, a wish to stop or divergence --- */
 NN_MUST_CHECK enum nn_status nn_state_train(struct nn_training_state *state, struct nn_error *err);

@@ -58,6 +58,8 @@ struct nn_training_setup {
                                         used; NULL, NULL = from the start */
     const char *initial_weights;     /* safetensors file, or NULL: initialised from the seed */
     enum nn_match_head initial_head; /* whether the file's head is taken */
+    const char *initial_checkpoint;  /* of a run of the same network, whose weights it begins with:
+                                        instead of those of the file or the seed; or NULL */
     const char *const *frozen;       /* layers that do not train (nn_description_frozen); */
     size_t n_frozen;                 /* batch norms among them keep their statistics */
     const struct nn_layer_factor *factors; /* of the learning rate; every pattern must match */

@@ -35,8 +35,8 @@ json_t *api_warnings_encode(const struct store_failed_metric_list *failed, const
     "id", "number", "job", "dataset", "index", "parameters", "seed", "state", "explanation",       \
         "requested", "held", "discarded", "notes", "labels", "step", "total_steps", "epoch",       \
         "phase", "checkpoint_step", "attempt", "max_attempts", "headline_metric",                  \
-        "headline_value", "error", "seconds", "hash", "duplicated_from", "created_at",             \
-        "queued_at", "started_at", "finished_at", "progress_at"
+        "headline_value", "error", "seconds", "hash", "duplicated_from", "forked_from",            \
+        "created_at", "queued_at", "started_at", "finished_at", "progress_at"
 
 /* A trial as JSON without documents. */
 json_t *api_trial_encode(const struct store_trial *trial);
@@ -50,6 +50,7 @@ SV_MUST_CHECK enum sv_status api_trial_answer(struct api_ctx *ctx, const struct 
 struct api_submission {
     json_t *spec;                  /* borrowed */
     const char *job_id, *trial_id; /* duplicated from; NULL */
+    const struct store_fork *fork; /* NULL: it begins as any job does */
 };
 /* Answers as POST /v1/jobs does: 201, or 200 for dry_run. */
 SV_MUST_CHECK enum sv_status api_submit(struct api_ctx *ctx, const struct http_request *req,

@@ -105,6 +105,7 @@ static enum sv_status store_plan(struct api_ctx *ctx, const struct http_request 
             .n_labels = n_labels,
             .duplicate_of = submission->job_id,
             .duplicate_of_trial = submission->trial_id,
+            .fork = submission->fork,
             .trials = trials,
             .n_trials = plan->trial_count,
             .weights = starts,
@@ -130,15 +131,19 @@ static const struct http_param SUBMIT_PARAMS[] = {
     {"dry_run", HTTP_PARAM_BOOL, offsetof(struct submit_query, dry_run), 0, 0, NULL}};
 
 static enum sv_status resolve_spec(struct api_ctx *ctx, const struct http_request *req,
-                                   json_t *spec, bool estimates, struct jobs_plan **out_plan,
-                                   json_t **out_issues, struct sv_error *err)
+                                   const struct api_submission *submission, bool estimates,
+                                   struct jobs_plan **out_plan, json_t **out_issues,
+                                   struct sv_error *err)
 {
     struct api_resolving resolving = {.api = ctx};
     struct jobs_context context;
     api_scope(req, &resolving.scope);
     api_resolving_context(&resolving, &context);
     context.history = estimates ? history : NULL;
-    return jobs_resolve(spec, &context, out_plan, out_issues, err);
+    enum sv_status st = jobs_resolve(submission->spec, &context, out_plan, out_issues, err);
+    return st == SV_OK && submission->fork
+               ? jobs_plan_fork(*out_plan, submission->fork->blob.sha256, err)
+               : st;
 }
 
 enum sv_status api_submit_quietly(struct api_ctx *ctx, const struct http_request *req,
@@ -147,7 +152,7 @@ enum sv_status api_submit_quietly(struct api_ctx *ctx, const struct http_request
 {
     struct jobs_plan *plan = NULL;
     json_t *issues = NULL;
-    enum sv_status st = resolve_spec(ctx, req, submission->spec, false, &plan, &issues, err);
+    enum sv_status st = resolve_spec(ctx, req, submission, false, &plan, &issues, err);
     if (st == SV_OK) {
         st = store_plan(ctx, req, submission, plan, NULL, out_created, err);
     }
@@ -172,7 +177,7 @@ enum sv_status api_submit(struct api_ctx *ctx, const struct http_request *req,
         st = api_idempotency(req, &key, &has_key, err);
     }
     if (st == SV_OK) {
-        st = resolve_spec(ctx, req, submission->spec, query.dry_run, &plan, &issues, err);
+        st = resolve_spec(ctx, req, submission, query.dry_run, &plan, &issues, err);
     }
     if (issues) {
         http_response_extra_take(resp, "issues", issues);

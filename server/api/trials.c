@@ -99,6 +99,13 @@ static json_t *encode_error(const struct store_trial *t)
                           : json_null();
 }
 
+static json_t *encode_fork(const struct store_trial *t)
+{
+    return t->forked_from[0] ? json_pack("{s:s, s:I}", "trial", t->forked_from, "step",
+                                         (json_int_t)t->forked_step)
+                             : json_null();
+}
+
 json_t *api_trial_encode(const struct store_trial *t)
 {
     char sentence[768];
@@ -108,7 +115,7 @@ json_t *api_trial_encode(const struct store_trial *t)
     return json_pack(
         "{s:s, s:I, s:{s:s, s:I}, s:s, s:I, s:o, s:I, s:s, s:o, s:s?, s:b, s:b, s:s, s:o, s:I, "
         "s:o, "
-        "s:I, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:s, s:s?, s:s, s:s, s:s?, s:s?, s:s?}",
+        "s:I, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:s, s:s?, s:o, s:s, s:s, s:s?, s:s?, s:s?}",
         "id", t->id, "number", (json_int_t)t->number, "job", "id", t->job_id, "number",
         (json_int_t)t->job_number, "dataset", t->dataset_id, "index", (json_int_t)t->index,
         "parameters", api_document(t->parameters), "seed", (json_int_t)t->seed, "state", t->state,
@@ -119,9 +126,9 @@ json_t *api_trial_encode(const struct store_trial *t)
         (json_int_t)t->checkpoint_step, "attempt", (json_int_t)t->attempt, "max_attempts",
         (json_int_t)t->max_attempts, "headline_metric", t->headline_metric, "headline_value",
         headline, "error", encode_error(t), "seconds", jx_number(t->seconds), "hash", t->hash,
-        "duplicated_from", api_given(t->duplicate_of), "created_at", t->created_at, "queued_at",
-        t->queued_at, "started_at", api_given(t->started_at), "finished_at",
-        api_given(t->finished_at), "progress_at", api_given(t->progress_at));
+        "duplicated_from", api_given(t->duplicate_of), "forked_from", encode_fork(t), "created_at",
+        t->created_at, "queued_at", t->queued_at, "started_at", api_given(t->started_at),
+        "finished_at", api_given(t->finished_at), "progress_at", api_given(t->progress_at));
 }
 
 json_t *api_warnings_encode(const struct store_failed_metric_list *failed, const char *trial_id)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One trial of a job as a job of its own: what the sweep chose is settled, the seed is the trial's.
+ * A fork is one that begins with the weights that the trial came to.
  */
 #include <string.h>
 
@@ -74,4 +75,54 @@ enum sv_status jobs_of_trial(const struct jobs_settled *trial, json_t **out_spec
     }
     json_decref(spec);
     return st == SV_OK ? sv_fail(err, SV_ERR_INTERNAL, "out of memory") : st;
+}
+
+/* --------------------------------------------------------------------------------------- forks */
+
+/* A checkpoint's weights fit one network, and its seed has been used up. */
+static const struct jx_choice CHANGEABLE[] = {
+    {"training", 0, NULL},
+    {"evaluation", 0, NULL},
+    {"explain", 0, NULL},
+    {"operators", 0, NULL},
+    {"limits", 0, NULL},
+    {"max_attempts", 0, NULL},
+    {"threads", 0, NULL},
+    {"name", 0, NULL},
+    {"experiment", 0, NULL},
+    {"notes", 0, NULL},
+    {"labels", 0, NULL},
+    {"augmentation", 0, NULL},
+    JX_END,
+};
+
+enum sv_status jobs_fork_check(const json_t *patch, struct sv_error *err)
+{
+    const char *key;
+    json_t *value, *changes = json_incref((json_t *)(uintptr_t)patch);
+    enum sv_status st = SV_OK;
+    json_object_foreach(changes, key, value)
+    {
+        char pointer[160];
+        jx_pointer_key("", key, pointer, sizeof pointer);
+        if (st == SV_OK && !jx_choice_find(CHANGEABLE, key) &&
+            jx_field_find(jobs_job_fields, key)) {
+            st = sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
+                            "cannot change: a fork goes on with what its weights were trained for");
+        }
+    }
+    json_decref(changes);
+    return st;
+}
+
+enum sv_status jobs_plan_fork(struct jobs_plan *plan, const char *sha256, struct sv_error *err)
+{
+    for (size_t i = 0; i < plan->trial_count; i++) {
+        struct jobs_trial *trial = &plan->trials[i];
+        if (json_object_set_new(trial->resolved, "initial_checkpoint", json_string(sha256)) != 0 ||
+            !jobs_hash(trial->resolved, trial->hash)) {
+            return sv_fail(err, SV_ERR_INTERNAL, "out of memory");
+        }
+    }
+    return SV_OK;
 }

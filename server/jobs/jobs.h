@@ -8,7 +8,8 @@
  * A trial's resolved spec is all that its process needs beside file paths:
  *     {kind, network, weights, freeze, augmentation, data, split, seed, training, evaluation,
  *      explain, operators, precision, limits, max_attempts, threads}
- * where weights is the SHA-256 of the weights it starts from, or null,
+ * where weights is the SHA-256 of the weights it starts from, or null, and one more member,
+ * initial_checkpoint, that of the checkpoint whose weights a fork begins with instead,
  * so it runs without its kind, and equal text means an equal trial.
  */
 #ifndef JOBS_JOBS_H
@@ -202,6 +203,13 @@ struct jobs_settled {
 /* The job that has this trial alone: the submitted one with what its sweep chose settled. */
 SV_MUST_CHECK enum sv_status jobs_of_trial(const struct jobs_settled *trial, json_t **out_spec,
                                            struct sv_error *err);
+
+/* A fork changes how its trial trains and what is made of it, not what trains on what. NULL: no
+ * changes. SV_ERR_INVALID_FIELD at a field that stays as it is. */
+SV_MUST_CHECK enum sv_status jobs_fork_check(const json_t *patch, struct sv_error *err);
+/* Has all trials of the plan begin with a checkpoint of this SHA-256: it is in their specs. */
+SV_MUST_CHECK enum sv_status jobs_plan_fork(struct jobs_plan *plan, const char *sha256,
+                                            struct sv_error *err);
 
 /* JSON schemas of a job, of a range in its search, and of its PATCH as the field tables describe
  * them, for the drift test of the API description. NULL when out of memory. */

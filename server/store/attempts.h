@@ -37,6 +37,7 @@ struct store_claimed_trial {
     char dataset_digest[65];
     struct store_blob prepared; /* of the data set */
     struct store_blob weights;  /* the trial starts from them; id "": from the seed */
+    struct store_blob initial;  /* the checkpoint whose weights it begins with; id "": none */
     int64_t checkpoint_step;    /* 0: starts fresh */
     bool stop_requested;        /* evaluate what the checkpoint holds, then end as stopped */
 };

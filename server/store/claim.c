@@ -146,6 +146,27 @@ static enum sv_status read_weights(struct store_conn *conn, struct claiming *cla
                : SV_OK;
 }
 
+static enum sv_status read_initial(struct store_conn *conn, struct claiming *claiming,
+                                   struct sv_error *err)
+{
+    struct store_claimed_trial *trial = &claiming->trial;
+    struct sql_params params = {0};
+    struct sql_rows rows = {0};
+    sql_text(&params, trial->claim.trial_id);
+    enum sv_status st = sql_run(conn,
+                                "select b.id, b.sha256, b.size from trial t join blob b on b.id ="
+                                " t.start_blob_id where t.id = $1",
+                                &params, &rows, err);
+    if (st == SV_OK && rows.n > 0) {
+        struct sql_reader r = {.rows = &rows};
+        sql_read_id(&r, trial->initial.id);
+        sql_read_digest(&r, trial->initial.sha256);
+        trial->initial.size = sql_read_int(&r);
+    }
+    sql_rows_clear(&rows);
+    return st;
+}
+
 static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_error *err)
 {
     struct claiming *claiming = ctx;
@@ -175,6 +196,9 @@ static enum sv_status claim_tx(struct store_conn *conn, void *ctx, struct sv_err
     }
     if (st == SV_OK) {
         st = read_weights(conn, claiming, err);
+    }
+    if (st == SV_OK) {
+        st = read_initial(conn, claiming, err);
     }
     struct store_touch touch = {.job_id = claiming->trial.claim.job_id,
                                 .trial_id = claiming->trial.claim.trial_id,

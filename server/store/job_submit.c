@@ -199,6 +199,7 @@ static void add_numbers(struct sql_params *params, const struct submission *s)
 static enum sv_status insert_trials(struct store_conn *conn, const struct submission *s,
                                     struct sv_error *err)
 {
+    const struct store_fork *fork = s->job->fork;
     struct sql_params params = {0};
     sql_text(&params, s->scope->project_id);
     sql_text(&params, s->id);
@@ -209,15 +210,22 @@ static enum sv_status insert_trials(struct store_conn *conn, const struct submis
     add_texts(&params, s, trial_hash);
     add_numbers(&params, s);
     sql_text(&params, s->job->duplicate_of_trial);
+    sql_text(&params, fork ? fork->trial_id : NULL);
+    if (fork) {
+        sql_int(&params, fork->step);
+    } else {
+        sql_text(&params, NULL);
+    }
+    sql_text(&params, fork ? fork->blob.id : NULL);
     return sql_run(
         conn,
         "insert into trial (project_id, job_id, priority, idx, id, parameters, resolved, hash,"
-        " seed, max_attempts, total_steps, chosen, duplicate_of) select $1, $2, $3, x.idx,"
-        " x.id::uuid, x.parameters::json, coalesce(x.resolved, '{}')::json,"
-        " coalesce(decode(x.hash, 'hex'), sha256('{}')), case when x.seed < 0 then"
-        " x.seed + 18446744073709551616::numeric else x.seed end, x.max_attempts,"
-        " nullif(x.total_steps, 0), x.resolved is not null, $11::uuid from unnest($4, $5, $6, $7,"
-        " $8, $9, $10) with ordinality as"
+        " seed, max_attempts, total_steps, chosen, duplicate_of, forked_from, forked_step,"
+        " start_blob_id) select $1, $2, $3, x.idx, x.id::uuid, x.parameters::json,"
+        " coalesce(x.resolved, '{}')::json, coalesce(decode(x.hash, 'hex'), sha256('{}')),"
+        " case when x.seed < 0 then x.seed + 18446744073709551616::numeric else x.seed end,"
+        " x.max_attempts, nullif(x.total_steps, 0), x.resolved is not null, $11::uuid, $12::uuid,"
+        " $13::bigint, $14::uuid from unnest($4, $5, $6, $7, $8, $9, $10) with ordinality as"
         " x (id, parameters, resolved, hash, seed, max_attempts, total_steps, idx) order by x.idx",
         &params, NULL, err);
 }

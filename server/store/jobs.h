@@ -6,6 +6,7 @@
 #ifndef STORE_JOBS_H
 #define STORE_JOBS_H
 
+#include "server/store/blobs.h"
 #include "server/store/store.h"
 #include "server/store/verbs.h"
 
@@ -17,6 +18,13 @@ struct store_trial_new {
     char hash[65];    /* of the canonical resolved text */
     int max_attempts; /* >= 1 */
     int64_t total_steps; /* planned; 0: not known yet */
+};
+
+/* The checkpoint that a job's trials begin with, whatever becomes of the trial that wrote it. */
+struct store_fork {
+    char trial_id[SV_ID_SIZE];
+    int64_t step;
+    struct store_blob blob;
 };
 
 /* What a network of a job starts from; the weights cannot be deleted while the job is there. */
@@ -41,6 +49,7 @@ struct store_job_new {
     int priority;                         /* higher is earlier */
     const char *duplicate_of;             /* id or NULL */
     const char *duplicate_of_trial;       /* id or NULL: a trial of that job which its own repeat */
+    const struct store_fork *fork;        /* NULL: none */
     const struct store_trial_new *trials; /* index = position + 1 */
     size_t n_trials;                      /* >= 1 */
     const struct store_job_weights *weights;

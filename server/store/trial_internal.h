@@ -11,8 +11,8 @@
 /* Alias r, and j from STORE_TRIAL_JOINS. */
 #define STORE_TRIAL_COLUMNS                                                                        \
     "r.number, r.id, r.job_id, j.number, j.revision, j.dataset_id, j.kind, r.idx, r.parameters,"   \
-    " r.seed::text, r.hash, r.duplicate_of, r.notes, r.labels, r.discarded, r.held, r.chosen,"     \
-    " r.state, r.attempt, r.max_attempts,"                                                         \
+    " r.seed::text, r.hash, r.duplicate_of, r.forked_from, r.forked_step, r.notes, r.labels,"      \
+    " r.discarded, r.held, r.chosen, r.state, r.attempt, r.max_attempts,"                          \
     " r.fence, r.cancel_requested_at is not null, r.stop_requested_at is not null,"                \
     " r.pause_requested_at is not null, r.step, r.total_steps, r.epoch, r.phase,"                  \
     " r.checkpoint_step, j.headline_metric, r.headline_value, r.error_class, r.error_text,"        \

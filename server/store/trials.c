@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "server/store/jobs.h"
 #include "server/store/touch_internal.h"
 #include "server/store/trial_internal.h"
 
@@ -52,6 +53,8 @@ void store_trial_read(struct sql_reader *r, void *row)
     out->seed = sql_read_seed(r);
     sql_read_digest(r, out->hash);
     sql_read_id(r, out->duplicate_of);
+    sql_read_id(r, out->forked_from);
+    out->forked_step = sql_read_int(r);
     out->notes = sql_read_text(r);
     out->labels = sql_read_text_array(r, &out->n_labels);
     out->discarded = sql_read_bool(r);
@@ -220,6 +223,63 @@ enum sv_status store_trial_patch(struct store *store, const struct store_scope *
     enum sv_status st = store_id_check(id, "trial", err);
     struct annotation annotation = {.scope = scope, .id = id, .patch = patch};
     return st == SV_OK ? store_tx_run(store, "trial_patch", patch_tx, &annotation, err) : st;
+}
+
+/* ---- forks ---- */
+
+/* The row, if there is one, of trial, step and blob. */
+static enum sv_status read_fork(struct store *store, const char *sql, struct sql_params *params,
+                                bool *out_found, struct store_fork *out_fork, struct sv_error *err)
+{
+    struct sql_rows rows = {0};
+    enum sv_status st = store_query(store, sql, params, &rows, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    struct sql_reader r = {.rows = &rows};
+    *out_found = rows.n > 0;
+    if (*out_found) {
+        sql_read_id(&r, out_fork->trial_id);
+        out_fork->step = sql_read_int(&r);
+        sql_read_id(&r, out_fork->blob.id);
+        sql_read_digest(&r, out_fork->blob.sha256);
+        out_fork->blob.size = sql_read_int(&r);
+    }
+    sql_rows_clear(&rows);
+    return SV_OK;
+}
+
+enum sv_status store_fork_find(struct store *store, const struct store_scope *scope,
+                               const char *trial_id, struct store_fork *out_fork,
+                               struct sv_error *err)
+{
+    struct sql_params params = {0};
+    bool found = false;
+    enum sv_status st = store_trial_exists(store, scope, trial_id, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    sql_text(&params, trial_id);
+    st = read_fork(store,
+                   "select k.trial_id, k.step, b.id, b.sha256, b.size from checkpoint k join blob b"
+                   " on b.id = k.blob_id where k.trial_id = $1 order by k.step desc limit 1",
+                   &params, &found, out_fork, err);
+    return st == SV_OK && !found
+               ? sv_fail(err, SV_ERR_WRONG_STATE, "no checkpoint of the trial is in the database")
+               : st;
+}
+
+enum sv_status store_fork_get(struct store *store, const struct store_scope *scope, const char *id,
+                              bool *out_is_fork, struct store_fork *out_fork, struct sv_error *err)
+{
+    struct sql_params params = {0};
+    sql_text(&params, id);
+    sql_text(&params, scope->project_id);
+    return read_fork(store,
+                     "select t.forked_from, t.forked_step, b.id, b.sha256, b.size from trial t join"
+                     " blob b on b.id = t.start_blob_id where (t.id = $1 or t.job_id = $1) and"
+                     " t.project_id = $2 order by t.idx limit 1",
+                     &params, out_is_fork, out_fork, err);
 }
 
 /* ---- attempts ---- */

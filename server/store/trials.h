@@ -25,6 +25,8 @@ struct store_trial {
     const char *resolved; /* JSON; NULL in lists */
     char hash[65];
     char duplicate_of[SV_ID_SIZE]; /* a trial; "" = none */
+    char forked_from[SV_ID_SIZE];  /* a trial, whose checkpoint of forked_step it began with */
+    int64_t forked_step;
     const char *notes;
     const char *const *labels;
     size_t n_labels;
@@ -97,6 +99,17 @@ SV_MUST_CHECK enum sv_status store_trial_patch(struct store *store, const struct
                                                const char *id,
                                                const struct store_trial_patch *patch,
                                                struct sv_error *err);
+
+/* The last checkpoint of a trial that every worker can read. SV_ERR_NOT_FOUND: no such trial;
+ * SV_ERR_WRONG_STATE: it has none (yet, or any more). */
+struct store_fork;
+SV_MUST_CHECK enum sv_status store_fork_find(struct store *store, const struct store_scope *scope,
+                                             const char *trial_id, struct store_fork *out_fork,
+                                             struct sv_error *err);
+/* What a trial, or the first of a job, by its id, began with. *out_is_fork: it was forked. */
+SV_MUST_CHECK enum sv_status store_fork_get(struct store *store, const struct store_scope *scope,
+                                            const char *id, bool *out_is_fork,
+                                            struct store_fork *out_fork, struct sv_error *err);
 
 struct store_attempt {
     int64_t fence, n;

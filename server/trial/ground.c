@@ -192,6 +192,7 @@ void trial_ground_setup(const struct trial_start *start, const struct trial_grou
         .directory = ".",
         .initial_weights = start->weights,
         .initial_head = NN_MATCH_HEAD_REPLACED,
+        .initial_checkpoint = start->initial,
         .frozen = ground->frozen.layers,
         .n_frozen = ground->frozen.count,
         .factors = ground->factors,

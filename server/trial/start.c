@@ -61,7 +61,8 @@ static const struct jx_field SPLIT_FIELDS[] = {
 
 /* What the resolved spec holds beside this is the supervisor's business, not the child's. */
 struct rest {
-    const json_t *kind, *weights, *evaluation, *precision, *limits, *max_attempts, *threads;
+    const json_t *kind, *weights, *initial_checkpoint;
+    const json_t *evaluation, *precision, *limits, *max_attempts, *threads;
 };
 
 struct whole_spec {
@@ -103,6 +104,7 @@ static const struct jx_field SPEC_FIELDS[] = {
     {.name = "operators", .type = JX_ENUM, .offset = SPEC(operators), .choices = OPERATORS},
     {.name = "kind", .type = JX_ANY, .offset = REST(kind)},
     {.name = "weights", .type = JX_ANY, .offset = REST(weights)},
+    {.name = "initial_checkpoint", .type = JX_ANY, .offset = REST(initial_checkpoint)},
     {.name = "evaluation", .type = JX_ANY, .offset = REST(evaluation)},
     {.name = "precision", .type = JX_ANY, .offset = REST(precision)},
     {.name = "limits", .type = JX_ANY, .offset = REST(limits)},
@@ -154,6 +156,7 @@ enum nn_status trial_start_decode(const json_t *json, struct trial_start *out_st
     start.document = json_object_get(json, "trial");
     start.prepared = json_string_value(json_object_get(json, "prepared"));
     start.weights = json_string_value(json_object_get(json, "weights"));
+    start.initial = json_string_value(json_object_get(json, "initial"));
     start.prefix = json_string_value(json_object_get(json, "prefix"));
     start.prefix_bytes = (uint64_t)json_integer_value(json_object_get(json, "prefix_bytes"));
     start.spec_digest = json_string_value(json_object_get(json, "spec_digest"));

@@ -91,6 +91,7 @@ struct trial_start {
     const json_t *document; /* the resolved spec as it came */
     const char *prepared;   /* file in the working directory: images or sequences */
     const char *weights;    /* likewise, safetensors; NULL: it begins from the seed */
+    const char *initial;    /* likewise, a checkpoint whose weights it begins with; NULL: none */
     const char *prefix;     /* likewise, of the frozen prefix's rows: used or made; NULL: neither */
     uint64_t prefix_bytes;  /* the largest */
     const char *resume[2];  /* newest first */

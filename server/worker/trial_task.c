@@ -85,13 +85,36 @@ static json_t *start_record(struct worker_slot *slot, json_t *resolved,
     slot->sent_threads = threads;
     spec_digest(slot, digest);
     const char *weights = slot->trial.weights.id[0] ? "weights" : NULL;
-    return json_pack("{s:O, s:s, s:s?, s:s?, s:I, s:o, s:I, s:I, s:I, s:s, s:s, s:s}", "trial",
-                     resolved, "prepared", "prepared", "weights", weights, "prefix", prefix,
-                     "prefix_bytes", (json_int_t)worker_prefix_bytes(slot), "resume", files,
-                     "threads", (json_int_t)threads, "most_threads", (json_int_t)most,
-                     "memory_bytes", (json_int_t)memory_limit(slot, resolved), "instruction_set",
+    const char *initial = slot->trial.initial.id[0] ? "initial" : NULL;
+    return json_pack("{s:O, s:s, s:s?, s:s?, s:s?, s:I, s:o, s:I, s:I, s:I, s:s, s:s, s:s}",
+                     "trial", resolved, "prepared", "prepared", "weights", weights, "initial",
+                     initial, "prefix", prefix, "prefix_bytes",
+                     (json_int_t)worker_prefix_bytes(slot), "resume", files, "threads",
+                     (json_int_t)threads, "most_threads", (json_int_t)most, "memory_bytes",
+                     (json_int_t)memory_limit(slot, resolved), "instruction_set",
                      worker->environment.instruction_set, "core_build",
                      worker->environment.core_build, "spec_digest", digest);
+}
+
+/* What the trial reads: its data, and what it begins with. */
+static enum sv_status link_inputs(struct worker_slot *slot, struct sv_error *err)
+{
+    const struct {
+        const struct store_blob *blob;
+        const char *name;
+    } inputs[] = {
+        {&slot->trial.prepared, "prepared"},
+        {&slot->trial.weights, "weights"},
+        {&slot->trial.initial, "initial"},
+    };
+    enum sv_status st = SV_OK;
+    for (size_t i = 0; st == SV_OK && i < sizeof inputs / sizeof inputs[0]; i++) {
+        if (inputs[i].blob->id[0]) {
+            st = worker_slot_link_blob(slot, slot->trial.claim.project_id, inputs[i].blob,
+                                       inputs[i].name, err);
+        }
+    }
+    return st;
 }
 
 static enum sv_status prepare(struct worker_slot *slot, json_t **out_start, struct sv_error *err)
@@ -104,12 +127,7 @@ static enum sv_status prepare(struct worker_slot *slot, json_t **out_start, stru
         return sv_fail(err, SV_ERR_INVALID_JSON, "the trial's spec cannot be read");
     }
     set_limits(slot, resolved, memory_limit(slot, resolved));
-    enum sv_status st = worker_slot_link_blob(slot, slot->trial.claim.project_id,
-                                              &slot->trial.prepared, "prepared", err);
-    if (st == SV_OK && slot->trial.weights.id[0]) {
-        st = worker_slot_link_blob(slot, slot->trial.claim.project_id, &slot->trial.weights,
-                                   "weights", err);
-    }
+    enum sv_status st = link_inputs(slot, err);
     if (st == SV_OK) {
         st = worker_checkpoints_fetch(slot, resume, &n_resume, err);
     }

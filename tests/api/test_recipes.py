@@ -98,8 +98,8 @@ def test_what_the_blocks_left(reader):
     files = {path.name for path in pathlib.Path(reader.directory).iterdir()}
     assert files >= {"photos.tar.gz", "results.csv", "network.safetensors", "flowers.backup", "watched.txt"}
     counts = reader.sql("select j.name, count(*) from report.trials t join report.jobs j on j.id = t.job_id group by 1 order by 1")
-    assert counts == [("courses", 1), ("life", 2), ("rates", 4), ("smaller batches", 1), ("solvers", 12), ("transfer", 2),
-                      ("windows", 1)]
+    assert counts == [("courses", 1), ("finer", 1), ("life", 2), ("rates", 4), ("smaller batches", 1), ("solvers", 12),
+                      ("transfer", 2), ("windows", 1)]
     lines = (reader.directory / "results.csv").read_text().splitlines()
     assert len(lines) == 7 and all(",completed," in line for line in lines[1:])
     assert len(reader.names["rows"]) == 4 and reader.names["job"]["state"] == "completed"

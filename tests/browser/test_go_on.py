@@ -31,3 +31,17 @@ def test_a_trial_is_run_once_more(page, finished):
     assert made["duplicated_from"] == job["id"] and made["id"] != job["id"]
     [again] = page.daemon.wait_job(made["id"])
     assert again["duplicated_from"] == trials[0]["id"] and again["headline_value"] == trials[0]["headline_value"]
+
+
+def test_a_trial_is_forked(page, finished):
+    trial = finished[1][1]
+    page.go(f"#/trials/{trial['id']}")
+    page.click(of("verb-fork"))
+    page.fill(of("fork-epochs"), "1")
+    page.fill(of("fork-rate"), "0.0005")
+    page.click(of("ask-yes"))
+    page.until(lambda: page.script("return location.hash").startswith("#/jobs/"), "the job that was made")
+    [made] = page.daemon.wait_job(page.script("return location.hash").rpartition("/")[2])
+    assert made["forked_from"] == {"trial": trial["id"], "step": trial["step"]}
+    training = page.daemon.get(f"/v1/trials/{made['id']}")["resolved"]["training"]
+    assert (training["epochs"], training["learning_rate"]) == (1, 0.0005)

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unistd.h>
+
+#include "core/training/checkpoint.h"
 #include "tests/support/cmocka_all.h"
 #include "tests/support/runs.h"
 
@@ -160,12 +163,60 @@ static void a_run_killed_at_its_end_validates_again(void **state)
     synthetic_close(&set);
 }
 
+/* A rate of nearly nothing leaves every value as it was: the weights of the run before, whatever
+ * the seed, and no slot of its solver. */
+static void a_run_begins_with_the_weights_of_another(void **state)
+{
+    (void)state;
+    static const char PLAIN[] =
+        "{\"layers\": [{\"kind\": \"image_input\", \"name\": \"input\"},"
+        "{\"kind\": \"convolution\", \"name\": \"conv1\", \"filters\": 4, \"kernel\": 3},"
+        "{\"kind\": \"relu\", \"name\": \"relu1\"},"
+        "{\"kind\": \"fully_connected\", \"name\": \"fc\", \"outputs\": 4},"
+        "{\"kind\": \"softmax\", \"name\": \"softmax\"}]}";
+    struct synthetic_set set;
+    char paths[2][256];
+    char path[300];
+    open_set(&set);
+    struct run_plan plan = {.network = PLAIN,
+                            .training = "{\"solver\": \"adam\", \"learning_rate\": 0.01, "
+                                        "\"epochs\": 3, \"batch_size\": 8}",
+                            .seed = 3};
+    struct run_record first, still, moved;
+    run_well(&first, &set, &plan);
+    assert_int_equal(nn_checkpoint_list(set.directory, paths), 1);
+    (void)snprintf(path, sizeof path, "%s/kept", set.directory);
+    assert_int_equal(rename(paths[0], path), 0);
+    plan.training = "{\"solver\": \"sgdm\", \"learning_rate\": 1e-30, \"epochs\": 3, "
+                    "\"batch_size\": 8}";
+    plan.seed = 4;
+    plan.initial = path;
+    run_well(&still, &set, &plan);
+    assert_int_equal(still.start.step, 0);
+    assert_int_equal(still.network_size, first.network_size);
+    assert_memory_equal(still.network, first.network, first.network_size);
+    plan.training = "{\"solver\": \"sgdm\", \"learning_rate\": 0.01, \"epochs\": 3, "
+                    "\"batch_size\": 8}";
+    run_well(&moved, &set, &plan);
+    assert_memory_not_equal(moved.network, first.network, first.network_size);
+    run_record_deinit(&still);
+    plan.network = NETWORK; /* another one */
+    run_do(&still, &set, &plan);
+    assert_int_equal(still.status, NN_ERR_INVALID);
+    assert_int_equal(unlink(path), 0);
+    run_record_deinit(&moved);
+    run_record_deinit(&still);
+    run_record_deinit(&first);
+    synthetic_close(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_extended_run_equals_a_longer_one),
         cmocka_unit_test(a_stopped_run_goes_on),
         cmocka_unit_test(a_run_killed_at_its_end_validates_again),
+        cmocka_unit_test(a_run_begins_with_the_weights_of_another),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ struct run_plan {
     size_t memory_cap;                    /* 0 = 256 MiB */
     size_t fail_at;                       /* the n-th allocation fails; 0 = none */
     const char *weights;                  /* initial weights, or NULL */
+    const char *initial;                  /* checkpoint whose weights it begins with, or NULL */
     struct nn_augmentation augmentation;
     const char *prefix; /* file for the frozen prefix's rows, or NULL */
     enum nn_normalisation normalisation;

@@ -4,6 +4,7 @@ import {send} from '../api.js';
 import {h, replace} from '../dom.js';
 import {ask} from './ask.js';
 import {askEpochs} from './epochs.js';
+import {askFork} from './fork.js';
 import {act} from './message.js';
 
 const STATES = ['queued', 'running', 'paused', 'completed', 'stopped', 'cancelled', 'failed'];
@@ -22,6 +23,7 @@ const VERBS = [
   {verb: 'extend', label: 'Extend', states: ['completed', 'stopped'], tells: 'Goes on with more epochs.',
     body: (trial) => askEpochs(`trial ${trial.index}`, trial.resolved.training.epochs, trial.state === 'stopped')},
   {verb: 'duplicate', label: 'Duplicate', states: STATES, tells: 'Runs it once more, in a job of its own.', makes: true},
+  {verb: 'fork', label: 'Fork', states: ['completed', 'stopped', 'paused'], tells: 'Trains its weights on in another trial.', body: askFork, makes: true},
 ];
 
 async function bodyOf({label, lost, body}, trial) {
