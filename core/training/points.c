@@ -109,6 +109,11 @@ json_t *nn_points_summaries(const struct nn_point_log *log)
     return object;
 }
 
+uint64_t nn_state_epoch(const struct nn_training_state *state)
+{
+    return state->at.epoch + (state->at.batch > 0);
+}
+
 void nn_progress_if_due(struct nn_training_state *state, const char *phase)
 {
     double now = nn_now(state);
@@ -116,11 +121,10 @@ void nn_progress_if_due(struct nn_training_state *state, const char *phase)
     if (!state->calls->progress || elapsed < TELL_SECONDS) {
         return;
     }
-    uint64_t epochs = (uint64_t)state->setup->options.epochs;
     struct nn_training_progress progress = {
         .step = state->at.step,
         .total_steps = state->total_steps,
-        .epoch = state->at.epoch < epochs ? state->at.epoch + 1 : epochs,
+        .epoch = nn_state_epoch(state),
         .images_per_second = (double)state->clock.progress_images / elapsed,
         .phase = phase,
     };

@@ -155,14 +155,13 @@ static enum nn_status figures_fill(struct nn_training_state *state,
                                    enum nn_training_outcome outcome,
                                    struct nn_training_result *result)
 {
-    uint64_t epochs = state->at.epoch + (state->at.batch > 0);
     result->memory = state->setup->memory;
     result->outcome = outcome;
     result->task = state->feed->kind->task;
     result->patience_stopped = state->patience_stopped;
     result->step = state->at.step;
     result->total_steps = state->total_steps;
-    result->epoch = epochs;
+    result->epoch = nn_state_epoch(state);
     result->diverged_step = state->diverged_step;
     result->best_validation_loss = state->at.best_loss;
     result->best_step = state->at.best_step;

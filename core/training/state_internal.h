@@ -117,6 +117,8 @@ void nn_average_get(const struct nn_training_state *state, nn_real *out);
 
 /* --- points.c --- */
 double nn_now(const struct nn_training_state *state);
+/* The epoch that the last step was of, counted from 1; 0 before the first step. */
+uint64_t nn_state_epoch(const struct nn_training_state *state);
 NN_MUST_CHECK enum nn_status nn_points_init(struct nn_point_log *log, struct nn_memory *memory);
 void nn_points_add(struct nn_training_state *state, const char *metric, double value);
 void nn_points_deliver(struct nn_training_state *state);

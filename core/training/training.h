@@ -90,7 +90,7 @@ struct nn_training_start {
 };
 
 struct nn_training_progress {
-    uint64_t step, total_steps, epoch; /* epoch counted from 1 */
+    uint64_t step, total_steps, epoch; /* epoch that the step is of, from 1; 0 before any */
     double images_per_second;          /* since the last call */
     const char *phase;                 /* "training", "validating", "evaluating" */
 };

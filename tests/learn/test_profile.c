@@ -59,6 +59,20 @@ static void run_ticking(struct run_record *record, struct synthetic_set *set, co
     assert_int_equal(record->status, NN_OK);
 }
 
+/* At least once a step: a second passes between two looks at the clock. */
+static void progress_is_told_of_every_step(void **state)
+{
+    (void)state;
+    struct synthetic_set set;
+    struct run_record record;
+    synthetic_open(&set, &BARS);
+    synthetic_hold_out(&set, 16);
+    run_ticking(&record, &set, "{\"epochs\": 3, \"batch_size\": 8}");
+    assert_true(record.words >= record.result->total_steps);
+    run_record_deinit(&record);
+    synthetic_close(&set);
+}
+
 /* A pass takes one look's time, whatever its kind, and once a step each way. */
 static void every_pass_is_counted_once(void **state)
 {
@@ -144,6 +158,7 @@ int main(void)
         cmocka_unit_test(every_pass_is_counted_once),
         cmocka_unit_test(short_runs_are_measured_whole),
         cmocka_unit_test(a_run_without_steps_has_none),
+        cmocka_unit_test(progress_is_told_of_every_step),
         cmocka_unit_test(no_number_depends_on_the_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ struct listener {
     uint64_t steps; /* finished, by the points and the start */
     size_t polls;
     uint64_t asked; /* for control */
+    uint64_t epochs;
 };
 
 static void on_started(void *ctx, const struct nn_training_start *start)
@@ -49,6 +50,15 @@ static void on_points(void *ctx, const struct nn_point *points, size_t n)
         point->step = points[i].step;
         point->value = points[i].value;
     }
+}
+
+/* Step and epoch of one word belong together, at the last step of an epoch too. */
+static void on_progress(void *ctx, const struct nn_training_progress *progress)
+{
+    struct listener *listener = ctx;
+    uint64_t steps = progress->total_steps / listener->epochs; /* of an epoch */
+    assert_int_equal(progress->epoch, (progress->step + steps - 1) / steps);
+    listener->record->words++;
 }
 
 static void on_checkpoint(void *ctx, const struct nn_checkpoint_notice *notice)
@@ -228,11 +238,15 @@ void run_do(struct run_record *record, const struct synthetic_set *set, const st
     assert_int_equal(
         nn_pool_create(pool_memory, plan->threads ? plan->threads : 1, &setup.pool, NULL), NN_OK);
     setup.description = description;
-    struct listener listener = {.record = record, .plan = plan, .directory = set->directory};
+    struct listener listener = {.record = record,
+                                .plan = plan,
+                                .directory = set->directory,
+                                .epochs = (uint64_t)setup.options.epochs};
     const struct nn_training_callbacks callbacks = {
         .ctx = &listener,
         .started = on_started,
         .points = on_points,
+        .progress = on_progress,
         .checkpoint = on_checkpoint,
         .control = on_control,
         .threads = on_threads,

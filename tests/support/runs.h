@@ -57,6 +57,7 @@ struct run_record {
     struct nn_training_start start;
     uint64_t starts, checkpoints;
     uint64_t lines;           /* of the log */
+    uint64_t words;           /* of progress, whose steps and epochs are checked */
     uint64_t last_checkpoint; /* step */
     bool last_final;
     uint64_t points_at_checkpoint; /* points delivered when it was announced */
