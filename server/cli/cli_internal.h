@@ -35,12 +35,14 @@ struct cli_client;
  * failure, said on stderr. */
 struct cli_client *cli_client_create(const char *server);
 void cli_client_destroy(struct cli_client *client);
+/* Where it asks, as people are told: without a name and a password. Borrowed. */
+const char *cli_client_address(const struct cli_client *client);
 
 struct cli_reply {
     long status;  /* 0: no answer at all */
     json_t *json; /* body, NULL if it is not JSON, or does not say that it is */
     char etag[64];
-    char text[256]; /* why there was no answer */
+    char text[320]; /* who did not answer, and why */
 };
 void cli_reply_deinit(struct cli_reply *reply);
 

@@ -16,7 +16,8 @@ enum { MAX_BODY_BYTES = 64 << 20, CONNECT_TIMEOUT_S = 5, HEADER_BYTES = 512 };
 struct cli_client {
     CURL *curl;
     char *server;
-    char *token; /* NULL: none */
+    char *address; /* the server as it is told, without a password in it */
+    char *token;   /* NULL: none */
 };
 
 struct body {
@@ -35,6 +36,19 @@ static char *copy_trimmed(const char *text)
     return copy;
 }
 
+/* To be freed. A name and a password before the host are nobody else's business. */
+static char *copy_told(const char *server)
+{
+    const char *scheme = strstr(server, "://");
+    const char *rest = scheme ? scheme + 3 : server;
+    const char *at = memrchr(rest, '@', strcspn(rest, "/?#"));
+    char *told = NULL;
+    if (asprintf(&told, "%.*s%s", (int)(rest - server), server, at ? at + 1 : rest) < 0) {
+        return NULL;
+    }
+    return told;
+}
+
 struct cli_client *cli_client_create(const char *server)
 {
     const char *environment = getenv("ASSAY_SERVER");
@@ -46,9 +60,10 @@ struct cli_client *cli_client_create(const char *server)
     }
     server = server ? server : environment && *environment ? environment : "http://127.0.0.1:8470";
     client->server = copy_trimmed(server);
+    client->address = client->server ? copy_told(client->server) : NULL;
     client->token = token && *token ? strdup(token) : NULL;
     client->curl = curl_easy_init();
-    if (!client->curl || !client->server) {
+    if (!client->curl || !client->server || !client->address) {
         cli_client_destroy(client);
         (void)fputs("assayd: no memory\n", stderr);
         return NULL;
@@ -61,10 +76,16 @@ void cli_client_destroy(struct cli_client *client)
     if (client) {
         curl_easy_cleanup(client->curl);
         free(client->server);
+        free(client->address);
         free(client->token);
         free(client);
         curl_global_cleanup();
     }
+}
+
+const char *cli_client_address(const struct cli_client *client)
+{
+    return client->address;
 }
 
 void cli_reply_deinit(struct cli_reply *reply)
@@ -182,7 +203,8 @@ static bool perform(struct cli_client *client, const struct cli_request *request
     CURLcode rc = curl_easy_perform(curl);
     (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->status);
     if (rc != CURLE_OK) {
-        (void)snprintf(reply->text, sizeof reply->text, "%s", curl_easy_strerror(rc));
+        (void)snprintf(reply->text, sizeof reply->text, "%.200s: %s", client->address,
+                       curl_easy_strerror(rc));
         reply->status = 0;
     }
     curl_slist_free_all(headers);
@@ -272,7 +294,7 @@ void cli_complain(const struct cli_reply *reply)
     const char *pointer = text_of(reply->json, "pointer");
     const json_t *issues = json_object_get(reply->json, "issues");
     if (reply->status == 0) {
-        cli_say("assayd: no answer: %s", reply->text);
+        cli_say("assayd: no answer from %s", reply->text);
         return;
     }
     if (reply->status < 300) {

@@ -226,7 +226,7 @@ static int watch_on(struct watch *watch, int64_t away_ms)
         }
         if (heard == HEARD_SILENCE) {
             if (sv_clock_monotonic_ms() - heard_ms > away_ms) {
-                cli_say("assayd: the server does not answer any more");
+                cli_say("assayd: %s does not answer any more", cli_client_address(watch->client));
                 return CLI_EXIT_FAILED;
             }
             sv_clock_sleep_ms(RETRY_MS);

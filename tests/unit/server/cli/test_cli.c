@@ -218,15 +218,18 @@ static void refusal_is_a_failure_with_the_token_sent(void **state)
     assert_int_equal(unsetenv("ASSAY_TOKEN"), 0);
 }
 
+/* A password that stands in the address is not told. */
 static void no_server_is_a_failure(void **state)
 {
     (void)state;
-    struct cli_client *client = cli_client_create("http://127.0.0.1:1");
+    struct cli_client *client = cli_client_create("http://me:secret@127.0.0.1:1/a/");
     struct cli_reply reply;
     struct cli_request request = {.method = "GET", .path = "/"};
     assert_false(cli_send(client, &request, &reply));
     assert_int_equal(reply.status, 0);
-    assert_true(strlen(reply.text) > 0);
+    assert_ptr_equal(strstr(reply.text, "http://127.0.0.1:1/a: "), reply.text);
+    assert_true(strlen(reply.text) > strlen("http://127.0.0.1:1/a: "));
+    assert_string_equal(cli_client_address(client), "http://127.0.0.1:1/a");
     cli_reply_deinit(&reply);
     cli_client_destroy(client);
 }
