@@ -97,7 +97,9 @@ static const struct {
      " e) where trial_id = $1 and last_step > " LAST_KEPT,
      true},
     {"delete from checkpoint where trial_id = $1 and step > $2", false},
-    {"update trial set step = $2, checkpoint_step = (select coalesce(max(step), 0) from checkpoint"
+    {"update trial set step = $2, epoch = coalesce(ceil($2::bigint * (resolved #>>"
+     " '{training,epochs}')::numeric / nullif(total_steps, 0)), case when $2 = 0 then 0 else epoch"
+     " end), checkpoint_step = (select coalesce(max(step), 0) from checkpoint"
      " where trial_id = $1), phase = '' where id = $1",
      false},
 };

@@ -23,7 +23,7 @@ struct store_claim {
 /* On what the attempt runs; recorded with it. */
 struct store_environment {
     const char *core_build, *core_type, *instruction_set, *libraries, *cpu;
-    int threads;
+    int threads; /* of its worker; the attempt may use fewer where the spec of its trial says so */
 };
 
 struct store_claimed_trial {

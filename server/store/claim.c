@@ -75,10 +75,12 @@ static enum sv_status insert_attempt(struct store_conn *conn, const struct claim
     sql_text(&params, environment->libraries);
     sql_text(&params, environment->cpu);
     sql_int(&params, environment->threads);
+    sql_text(&params, trial->resolved);
     return sql_run(conn,
                    "insert into attempt (trial_id, fence, n, project_id, worker_id, core_build,"
                    " core_type, instruction_set, libraries, cpu, threads, claimed_at) values ($1,"
-                   " $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())",
+                   " $2, $3, $4, $5, $6, $7, $8, $9, $10, least($11::int, coalesce(nullif("
+                   "($12::json ->> 'threads')::int, 0), $11::int)), clock_timestamp())",
                    &params, NULL, err);
 }
 

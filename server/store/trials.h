@@ -115,7 +115,7 @@ struct store_attempt {
     int64_t fence, n;
     char worker_id[SV_ID_SIZE];
     const char *host, *core_build, *core_type, *instruction_set, *libraries, *cpu;
-    int64_t threads;
+    int64_t threads;                                             /* the most that it may use */
     char claimed_at[STORE_TIME_SIZE], ended_at[STORE_TIME_SIZE]; /* "" = still runs */
     int64_t resumed_step; /* 0: from the start; -1: never got that far */
     bool bits_may_differ;

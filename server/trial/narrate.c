@@ -33,8 +33,10 @@ void trial_tell_start(struct trial_link *link, const struct nn_training_start *a
                                   .training_loss = NAN,
                                   .loss = NAN,
                                   .measure = NAN};
-    say(link, "info", "starts: core %s, instruction set %s, threads %zu, %llu steps in %lld epochs",
-        start->core_build, nn_isa_name(start->isa), link->threads,
+    say(link, "info",
+        "starts: core %s, instruction set %s, threads %zu of at most %zu, "
+        "%llu steps in %lld epochs",
+        start->core_build, nn_isa_name(start->isa), link->threads, start->most_threads,
         (unsigned long long)at->total_steps, (long long)start->spec.training.epochs);
     if (at->step > 0) {
         say(link, "info", "goes on after step %llu%s", (unsigned long long)at->step,

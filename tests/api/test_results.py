@@ -258,7 +258,9 @@ def test_the_log(daemon, finished):
                        "where id = %s", (trial["id"],))
     lines = daemon.get(f"/v1/trials/{trial['id']}/log")["items"]
     told = [line["text"] for line in lines[:-5]]
-    assert re.fullmatch(r"starts: core .+, instruction set \w+, threads \d+, 18 steps in 2 epochs", told[0]), told
+    assert re.fullmatch(r"starts: core .+, instruction set \w+, threads \d+ of at most \d+, 18 steps in 2 epochs", told[0]), told
+    most = daemon.get(f"/v1/trials/{trial['id']}")["attempts"][0]["threads"]
+    assert f" of at most {most}, " in told[0], "the log and the attempt disagree"
     assert any(re.fullmatch(r"step 18 of 18: training loss \S+, validation loss \S+, accuracy \S+", t) for t in told), told
     assert any(t.startswith("test part: 100 samples, loss ") for t in told), told
     assert re.fullmatch(r"completed after step 18 of 18, in \S+ s", told[-1]), told

@@ -1,5 +1,6 @@
 """One trial: its head, what can be asked of it, its tabs, its log and the profile of its steps."""
 import hashlib
+import re
 
 import pytest
 from conftest import spec
@@ -81,6 +82,13 @@ def test_the_log_is_whole_and_filters(page, diverged):
     grave = [line for line in lines if line["level"] in ("warn", "error")]
     page.choose(of("log-level"), "warn")
     page.until(lambda: len(page.texts(of("log-line"))) == len(grave), "warnings alone")
+
+
+def test_head_and_log_agree_about_threads(page, finished):
+    trial = finished[1][0]
+    page.go(f"#/trials/{trial['id']}?tab=log")
+    [most] = re.findall(r"threads \d+ of at most (\d+),", page.shown(of("log-line"), "starts"))
+    assert f"up to {most} thread" in page.shown(of("trial-facts"))
 
 
 def test_the_log_goes_on_as_the_trial_does(page, running):

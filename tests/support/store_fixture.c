@@ -121,7 +121,7 @@ void store_fixture_job(struct store_fixture *fixture, const char *dataset_id, si
     for (size_t i = 0; i < n; i++) {
         trials[i] = (struct store_trial_new){.parameters = "{\"training.solver\": \"adam\"}",
                                              .seed = UINT64_MAX - i,
-                                             .resolved = "{\"kind\": \"solver_comparison\"}",
+                                             .resolved = STORE_FIXTURE_RESOLVED,
                                              .max_attempts = max_attempts,
                                              .total_steps = 100};
         (void)snprintf(trials[i].hash, sizeof trials[i].hash, "%064zx", i + 1);
@@ -154,7 +154,7 @@ void store_fixture_claim(struct store_fixture *fixture, const char *worker_id,
                                             .instruction_set = "avx2",
                                             .libraries = "openblas 0.3.21",
                                             .cpu = "cpu",
-                                            .threads = 1};
+                                            .threads = 8};
     bool found = false;
     assert_ok(fixture, store_trial_claim(fixture->store, worker_id, 60000, &environment,
                                          &fixture->memory, &found, out_trial, &fixture->err));

@@ -35,6 +35,8 @@ void store_fixture_close(struct store_fixture *fixture);
 void store_fixture_expect(const struct store_fixture *fixture, enum sv_status got,
                           enum sv_status expected, const char *call, const char *file, int line);
 
+/* The resolved spec of its trials. */
+#define STORE_FIXTURE_RESOLVED "{\"kind\": \"solver_comparison\", \"training\": {\"epochs\": 5}}"
 /* A worker instance's row without its lock; a ready data set of 28 x 28 x 1, 10 classes; a job of n
  * trials whose max_attempts is given. */
 void store_fixture_worker(struct store_fixture *fixture, char out_worker_id[SV_ID_SIZE]);

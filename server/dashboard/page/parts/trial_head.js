@@ -41,7 +41,7 @@ function facts(trial) {
     [metricName(trial.headline_metric), trial.headline_value === null ? null : number(trial.headline_value)],
     ['Took', trial.seconds === null ? null : duration(trial.seconds)],
     ['Started', trial.started_at ? time(trial.started_at) : null],
-    ['Attempt', attempt ? `${trial.attempt} of ${trial.max_attempts} on ${attempt.host}, ${plural(attempt.threads, 'thread')}` : null],
+    ['Attempt', attempt ? `${trial.attempt} of ${trial.max_attempts} on ${attempt.host}, up to ${plural(attempt.threads, 'thread')}` : null],
   ];
   return rows.filter(([, shown]) => shown !== null).map(([key, shown]) => h('div', {}, h('dt', {}, key), h('dd', {}, shown)));
 }

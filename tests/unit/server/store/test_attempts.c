@@ -25,7 +25,7 @@ static void a_trial_completes_with_its_evaluation(void **state)
     store_world_open(&w, *state, 1, 2);
     store_fixture_claim(&w.f, w.worker, &t);
     assert_string_equal(t.kind, "solver_comparison");
-    assert_string_equal(t.resolved, "{\"kind\": \"solver_comparison\"}");
+    assert_string_equal(t.resolved, STORE_FIXTURE_RESOLVED);
     assert_true(t.seed == UINT64_MAX);
     assert_int_equal(t.claim.fence, 1);
     assert_int_equal(strlen(t.prepared.sha256), 64);
@@ -91,6 +91,7 @@ static void b13_b14_a_resumed_attempt_tells_its_steps_again(void **state)
     assert_int_equal(t.attempt, 2);
     assert_series(&w, &t.claim, "training_loss", 1, 80);
     assert_series(&w, &t.claim, "validation_loss", 1, 0);
+    assert_int_equal(test_trial_get(&w, &t.claim).epoch, 4); /* of 5, with 20 steps each */
     struct store_summary_list summaries;
     assert_ok(&w.f, store_summaries_list(w.f.store, &w.f.scope, t.claim.trial_id, &w.f.memory,
                                          &summaries, &w.f.err));
@@ -102,8 +103,33 @@ static void b13_b14_a_resumed_attempt_tells_its_steps_again(void **state)
     /* in the middle of a chunk */
     assert_ok(&w.f, store_fixture_resume(&w.f, &t.claim, 33, 33));
     assert_series(&w, &t.claim, "training_loss", 1, 33);
+    assert_int_equal(test_trial_get(&w, &t.claim).epoch, 2);
     assert_ok(&w.f, store_fixture_resume(&w.f, &t.claim, 0, 0));
     assert_series(&w, &t.claim, "training_loss", 1, 0);
+    assert_int_equal(test_trial_get(&w, &t.claim).epoch, 0);
+    store_world_close(&w);
+}
+
+/* The most that an attempt may use: the cores of its worker, or fewer where its spec says so. */
+static void an_attempt_says_how_many_threads_it_may_use(void **state)
+{
+    static const int limits[] = {0, 3, 20}, most[] = {8, 3, 8};
+    struct store_world w;
+    store_world_open(&w, *state, 3, 1);
+    for (size_t i = 0; i < 3; i++) {
+        struct store_claimed_trial t;
+        struct store_attempt_list attempts;
+        char sql[200];
+        (void)snprintf(sql, sizeof sql,
+                       "update trial set resolved = json_build_object('threads', %d)"
+                       " where state = 'queued'",
+                       limits[i]);
+        test_sql(w.f.conninfo, sql);
+        store_fixture_claim(&w.f, w.worker, &t);
+        assert_ok(&w.f, store_attempts_list(w.f.store, &w.f.scope, t.claim.trial_id, &w.f.memory,
+                                            &attempts, &w.f.err));
+        assert_int_equal(attempts.rows[0].threads, most[i]);
+    }
     store_world_close(&w);
 }
 
@@ -354,6 +380,7 @@ int main(void)
         cmocka_unit_test(a_trial_completes_with_its_evaluation),
         cmocka_unit_test(b13_b14_a_resumed_attempt_tells_its_steps_again),
         cmocka_unit_test(an_extended_trial_goes_on),
+        cmocka_unit_test(an_attempt_says_how_many_threads_it_may_use),
         cmocka_unit_test(points_are_never_doubled),
         cmocka_unit_test(progress_earns_attempts),
         cmocka_unit_test(only_crashes_are_tried_again),

@@ -57,7 +57,7 @@ static void a_job_comes_back_as_submitted(void **state)
     struct store_trial trial;
     assert_ok(&w.f, store_trial_get(w.f.store, &w.f.scope, list.rows[1].id, &w.f.memory, &trial,
                                     &w.f.err));
-    assert_string_equal(trial.resolved, "{\"kind\": \"solver_comparison\"}");
+    assert_string_equal(trial.resolved, STORE_FIXTURE_RESOLVED);
     struct store_scope other = w.f.scope;
     sv_id_make(other.project_id);
     assert_status(
