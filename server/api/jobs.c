@@ -32,6 +32,7 @@ static const char *const FIELDS[] = {"id",
                                      "labels",
                                      "headline_metric",
                                      "headline_direction",
+                                     "target_parameters",
                                      "trial_count",
                                      "counts",
                                      "steps",
@@ -80,6 +81,12 @@ static json_t *encode_best(const struct store_job *job)
                                  : json_null();
 }
 
+static json_t *encode_targets(const struct store_job *job)
+{
+    json_auto_t *parameters = api_document(job->parameters);
+    return jobs_target_parameters(job->kind, parameters);
+}
+
 static json_t *encode_experiment(const struct store_job *job)
 {
     return job->experiment_id[0]
@@ -92,20 +99,21 @@ static json_t *encode(const void *row, bool in_list)
 {
     const struct store_job *job = row;
     json_t *out = json_pack(
-        "{s:s, s:I, s:s, s:s, s:o, s:{s:s, s:s}, s:s, s:b, s:b, s:s, s:o, s:s, s:s, s:I, s:o, "
-        "s:{s:I, s:I}, s:o, s:o, s:s?, s:I, s:s, s:s, s:s, s:s?, s:s?}",
+        "{s:s, s:I, s:s, s:s, s:o, s:{s:s, s:s}, s:s, s:b, s:b, s:s, s:o, s:s, s:s, s:o, s:I, "
+        "s:o, s:{s:I, s:I}, s:o, s:o, s:s?, s:I, s:s, s:s, s:s, s:s?, s:s?}",
         "id", job->id, "number", (json_int_t)job->number, "kind", job->kind, "name", job->name,
         "experiment", encode_experiment(job), "dataset", "id", job->dataset_id, "name",
         job->dataset_name, "state", job->state, "paused", job->paused ? 1 : 0, "archived",
         job->archived ? 1 : 0, "notes", job->notes, "labels",
         api_labels_encode(job->labels, job->n_labels), "headline_metric", job->headline_metric,
-        "headline_direction", job->headline_higher_is_better ? "higher" : "lower", "trial_count",
-        (json_int_t)job->trial_count, "counts", encode_counts(job), "steps", "done",
-        (json_int_t)job->steps_done, "total", (json_int_t)job->steps_total, "progress",
-        jx_number(progress(job)), "best", encode_best(job), "duplicated_from",
-        api_given(job->duplicate_of), "revision", (json_int_t)job->revision, "created_by",
-        job->created_by, "created_at", job->created_at, "updated_at", job->updated_at, "started_at",
-        api_given(job->started_at), "finished_at", api_given(job->finished_at));
+        "headline_direction", job->headline_higher_is_better ? "higher" : "lower",
+        "target_parameters", encode_targets(job), "trial_count", (json_int_t)job->trial_count,
+        "counts", encode_counts(job), "steps", "done", (json_int_t)job->steps_done, "total",
+        (json_int_t)job->steps_total, "progress", jx_number(progress(job)), "best",
+        encode_best(job), "duplicated_from", api_given(job->duplicate_of), "revision",
+        (json_int_t)job->revision, "created_by", job->created_by, "created_at", job->created_at,
+        "updated_at", job->updated_at, "started_at", api_given(job->started_at), "finished_at",
+        api_given(job->finished_at));
     if (out && !in_list &&
         (json_object_set_new(out, "submitted", api_document(job->submitted)) != 0 ||
          json_object_set_new(out, "resolved", api_document(job->resolved)) != 0 ||
@@ -262,6 +270,34 @@ enum sv_status api_jobs_list(void *state, const struct http_request *req,
 
 /* ----------------------------------------------------------------------------------------- one */
 
+/* Adds to a job whose trials have several targets the best trial of each. */
+static enum sv_status add_bests(struct api_ctx *ctx, const struct store_scope *scope,
+                                const struct store_job *job, struct store_memory *memory,
+                                json_t *inout_json, struct sv_error *err)
+{
+    struct store_job_best_list list = {0};
+    size_t n = 0;
+    const char **names = api_labels(json_object_get(inout_json, "target_parameters"), &n);
+    enum sv_status st = names ? SV_OK : api_no_memory(err);
+    if (st == SV_OK && n > 0) {
+        st = store_job_bests(ctx->store, scope, job->id, names, n, memory, &list, err);
+    }
+    free(names);
+    if (st != SV_OK) {
+        return st;
+    }
+    json_t *rows = json_array();
+    for (size_t i = 0; i < list.n; i++) {
+        const struct store_job_best *best = &list.rows[i];
+        rows = api_append_take(rows, json_pack("{s:o, s:s, s:o}", "parameters",
+                                               api_document(best->parameters), "trial",
+                                               best->trial_id, "value", jx_number(best->value)));
+    }
+    return rows && json_object_set_new(inout_json, "best_by_target", rows) == 0
+               ? SV_OK
+               : api_no_memory(err);
+}
+
 enum sv_status api_job_read(struct api_ctx *ctx, const struct http_request *req, const char *id,
                             struct api_seen *out_seen, struct sv_error *err)
 {
@@ -270,9 +306,14 @@ enum sv_status api_job_read(struct api_ctx *ctx, const struct http_request *req,
     struct store_job job;
     api_scope(req, &scope);
     enum sv_status st = store_job_get(ctx->store, &scope, id, &memory, &job, err);
+    json_t *json = st == SV_OK ? encode(&job, false) : NULL;
     if (st == SV_OK) {
-        st = api_seen(job.id, job.revision, encode(&job, false), out_seen, err);
+        st = json ? add_bests(ctx, &scope, &job, &memory, json, err) : api_no_memory(err);
     }
+    if (st == SV_OK) {
+        st = api_seen(job.id, job.revision, json_incref(json), out_seen, err);
+    }
+    json_decref(json);
     store_memory_clear(&memory);
     return st;
 }

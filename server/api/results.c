@@ -91,11 +91,13 @@ static json_t *encode(const struct results *results, const struct window *window
         const struct results_group *group = &results->groups[window->first_group + i];
         groups = api_append_take(groups, encode_group(results, group));
     }
-    return json_pack("{s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:s?}", "job", results->job.id,
+    json_auto_t *swept = api_document(results->job.parameters);
+    return json_pack("{s:s, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:s?}", "job", results->job.id,
                      "revision", (json_int_t)results->job.revision, "headline_metric",
-                     results->job.headline_metric, "metrics", columns, "custom_metrics", custom,
-                     "items", api_picked_take(items, window->fields), "groups", groups,
-                     "next_cursor", window->next);
+                     results->job.headline_metric, "target_parameters",
+                     jobs_target_parameters(results->job.kind, swept), "metrics", columns,
+                     "custom_metrics", custom, "items", api_picked_take(items, window->fields),
+                     "groups", groups, "next_cursor", window->next);
 }
 
 /* ---------------------------------------------------------------------------------------- CSV */

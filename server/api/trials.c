@@ -178,6 +178,8 @@ static enum sv_status add_rest(struct api_ctx *ctx, const struct store_scope *sc
     json_t *resolved = api_document(trial->resolved);
     const json_t *custom = jx_path_get(resolved, "evaluation.custom_metrics");
     bool has_custom = json_array_size(custom) > 0;
+    const char *kind = json_string_value(json_object_get(resolved, "kind"));
+    (void)json_object_set_new(out, "target", jobs_target_of(kind ? kind : "", resolved));
     (void)json_object_set_new(out, "resolved", resolved);
     enum sv_status st = store_attempts_list(ctx->store, scope, trial->id, memory, &attempts, err);
     if (st == SV_OK) {
@@ -190,7 +192,7 @@ static enum sv_status add_rest(struct api_ctx *ctx, const struct store_scope *sc
     if (st != SV_OK) {
         return st;
     }
-    bool ok = json_object_get(out, "resolved") &&
+    bool ok = json_object_get(out, "resolved") && json_object_get(out, "target") &&
               json_object_set_new(out, "attempts", encode_attempts(&attempts)) == 0 &&
               json_object_set_new(out, "summaries", api_summaries_encode(&summaries)) == 0 &&
               json_object_set_new(out, "warnings", api_warnings_encode(&failed, trial->id)) == 0;

@@ -184,6 +184,21 @@ static void print_warnings(const json_t *items, FILE *out)
     }
 }
 
+/* Why some rows are not to be compared, below the table. */
+static void print_targets(const json_t *results, FILE *out)
+{
+    const json_t *names = json_object_get(results, "target_parameters");
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        char *plain = name ? cli_plain(name, "") : NULL;
+        (void)fprintf(out,
+                      "trials that differ in %s have different targets: do not compare their "
+                      "errors\n",
+                      plain ? plain : "it");
+        free(plain);
+    }
+}
+
 static void add_head(struct grid *grid, const json_t *first, const json_t *metrics)
 {
     const char *key;
@@ -238,6 +253,7 @@ static void print_results(const json_t *results, FILE *out)
         right[0] = right[1 + parameters] = right[3 + parameters] = true;
         cli_table_print(out, (const char *const *)grid.cells, grid.n / n_columns, n_columns, right);
         print_warnings(items, out);
+        print_targets(results, out);
     }
     free(right);
     grid_deinit(&grid);

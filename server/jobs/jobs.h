@@ -160,6 +160,13 @@ SV_MUST_CHECK enum sv_status jobs_search_next(json_t *job, const struct jobs_con
  * memory. */
 json_t *jobs_plan_encode(const struct jobs_plan *plan);
 
+/* Of `parameters` (search.parameters of a resolved job of that kind; NULL: none) those along which
+ * the target differs: trials that differ in them are not ranked against one another. New; NULL: out
+ * of memory, as below. */
+json_t *jobs_target_parameters(const char *kind, const json_t *parameters);
+/* What a resolved spec says of its target: {"data.rul_threshold": 150}; {} of most kinds. */
+json_t *jobs_target_of(const char *kind, const json_t *resolved);
+
 /* Why does a network say what it says of one sample? */
 struct jobs_question {
     const struct nn_network_bind *bind;

@@ -11,7 +11,7 @@
 #include "server/jobs/jobs.h"
 #include "server/jobs/spec_internal.h"
 
-enum { JOBS_DEFAULT_AXES = 3 };
+enum { JOBS_DEFAULT_AXES = 3, JOBS_TARGET_PATHS = 1 };
 
 struct jobs_kind {
     const char *name; /* first member: jx_nearest walks the table */
@@ -30,6 +30,9 @@ struct jobs_kind {
     const char *metrics; /* JSON array: the default of evaluation.metrics */
     const char *headline_metric;
     const char *headline_of_test; /* instead, where nothing validates; NULL: the same */
+    /* Dotted paths of what the target hangs on beside the data set: trials that differ there are
+     * not asked the same, and their errors are not compared. Ended by NULL. */
+    const char *target[JOBS_TARGET_PATHS + 1];
     /* What the kind asks of a data set. NULL: nothing. */
     enum sv_status (*check)(const struct jobs_dataset *dataset, struct sv_error *err);
 };

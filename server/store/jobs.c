@@ -12,7 +12,7 @@
 
 #define COLUMNS                                                                                    \
     "r.number, r.id, r.experiment_id, e.name, r.dataset_id, d.name, r.name, r.kind, r.notes, "     \
-    "r.state,"                                                                                     \
+    "r.state, r.resolved #>> '{search,parameters}',"                                               \
     " r.headline_metric, r.headline_direction = 'higher', r.labels, r.priority, r.paused,"         \
     " r.archived, r.duplicate_of, r.trial_count, r.queued_count, r.running_count,"                 \
     " r.paused_count, r.completed_count, r.stopped_count, r.cancelled_count, r.failed_count,"      \
@@ -55,6 +55,7 @@ static void read_job(struct sql_reader *r, void *row)
     out->kind = sql_read_text(r);
     out->notes = sql_read_text(r);
     out->state = sql_read_text(r);
+    out->parameters = sql_read_text(r);
     out->headline_metric = sql_read_text(r);
     out->headline_higher_is_better = sql_read_bool(r);
     out->labels = sql_read_text_array(r, &out->n_labels);
@@ -142,6 +143,44 @@ enum sv_status store_jobs_list(struct store *store, const struct store_scope *sc
     enum sv_status st = store_list_read(store, &JOBS, &listing, memory, &found, err);
     if (st == SV_OK) {
         *out_list = (struct store_job_list){found.rows, found.n, found.next};
+    }
+    return st;
+}
+
+static void read_best(struct sql_reader *r, void *row)
+{
+    struct store_job_best *out = row;
+    out->parameters = sql_read_text(r);
+    sql_read_id(r, out->trial_id);
+    out->value = sql_read_real(r);
+}
+
+static const char BESTS[] =
+    "select distinct on (k.chosen) k.chosen::text, t.id, t.headline_value from trial t join job j "
+    "on"
+    " j.id = t.job_id cross join lateral (select coalesce(jsonb_object_agg(p.key, p.value), '{}')"
+    " as chosen from json_each(t.parameters) p where p.key = any($3::text[])) k where"
+    " j.id = $1 and j.project_id = $2 and t.headline_value is not null and not t.discarded order by"
+    " k.chosen, t.headline_value * case j.headline_direction when 'higher' then -1 else 1 end,"
+    " t.idx";
+
+enum sv_status store_job_bests(struct store *store, const struct store_scope *scope, const char *id,
+                               const char *const *parameters, size_t n, struct store_memory *memory,
+                               struct store_job_best_list *out_list, struct sv_error *err)
+{
+    static const struct store_shape SHAPE = {sizeof(struct store_job_best), read_best};
+    struct sql_params params = {0};
+    struct store_rows found;
+    enum sv_status st = store_id_check(id, "job", err);
+    if (st != SV_OK) {
+        return st;
+    }
+    sql_text(&params, id);
+    sql_text(&params, scope->project_id);
+    sql_text_array(&params, parameters, n);
+    st = store_read_rows(store, BESTS, &params, &SHAPE, memory, &found, err);
+    if (st == SV_OK) {
+        *out_list = (struct store_job_best_list){found.rows, found.n};
     }
     return st;
 }

@@ -71,7 +71,8 @@ struct store_job {
     char dataset_id[SV_ID_SIZE];
     const char *dataset_name;
     const char *name, *kind, *notes;
-    const char *state; /* queued, running, paused, completed, stopped, cancelled, failed */
+    const char *state;      /* queued, running, paused, completed, stopped, cancelled, failed */
+    const char *parameters; /* JSON: what is swept over, and its values; NULL: nothing */
     const char *submitted, *resolved, *warnings; /* JSON; NULL in lists */
     const char *headline_metric;
     bool headline_higher_is_better;
@@ -99,6 +100,24 @@ struct store_job_list {
 SV_MUST_CHECK enum sv_status store_job_get(struct store *store, const struct store_scope *scope,
                                            const char *id, struct store_memory *memory,
                                            struct store_job *out_job, struct sv_error *err);
+
+/* The best trial of those whose parameters have one set of values, by the headline metric,
+ * discarded left out. */
+struct store_job_best {
+    const char *parameters; /* JSON: {parameter: value} */
+    char trial_id[SV_ID_SIZE];
+    double value;
+};
+struct store_job_best_list {
+    struct store_job_best *rows; /* by the values, rising */
+    size_t n;
+};
+/* For each set of values that the n parameters take in trials of the job. */
+SV_MUST_CHECK enum sv_status store_job_bests(struct store *store, const struct store_scope *scope,
+                                             const char *id, const char *const *parameters,
+                                             size_t n, struct store_memory *memory,
+                                             struct store_job_best_list *out_list,
+                                             struct sv_error *err);
 
 enum store_job_sort {
     STORE_JOBS_NEWEST,

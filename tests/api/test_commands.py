@@ -1,4 +1,5 @@
 """The command line as a person meets it: help, numbers instead of ids, reasons; a port that is taken."""
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -146,3 +147,16 @@ def test_a_named_network_of_another_size_says_what_mends_it(daemon, dataset, tmp
                        % (dataset["id"], size))
         said = run("submit", job, server=daemon.url).stderr
         assert told in said and "grad_cam" not in said and ("the height is 224" in said) == (size == ""), said
+
+
+def test_the_demonstration_compares_like_with_like():
+    """The last sentences of `make demo`: a best for each threshold, none over all of them."""
+    spec_of = importlib.util.spec_from_file_location("table", pathlib.Path(__file__).parents[1] / "demo/table.py")
+    table = importlib.util.module_from_spec(spec_of)
+    spec_of.loader.exec_module(table)
+    rows = [("turbofans: x", f"threshold {t}, depth {d}", "test_rmse", [t / 10 + d], [1], f"threshold {t}")
+            for t in (150, 200) for d in (2, 1)]
+    said = list(table.findings(rows))
+    assert "16.0 with threshold 150, depth 1; 21.0 with threshold 200, depth 1" in said[0], said
+    assert len(said) == 2 and "not to be compared" in said[1], said
+    assert len(list(table.findings([(*row[:5], "") for row in rows[:2]]))) == 1

@@ -4,6 +4,7 @@ import io
 import os
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -373,6 +374,27 @@ def test_results_table_of_a_regression(daemon, finished_regression):
     assert [float(r["validation_rmse"]) for r in rows] == [t["headline_value"] for t in trials]
     assert [r["data.rul_threshold"] for r in rows] == ["60", "100"]
     assert all(float(r["test_mean_max_absolute_error_low"]) <= float(r["test_mean_max_absolute_error"]) for r in rows)
+
+
+def test_trials_of_different_targets_are_told_apart(daemon, finished_regression):
+    """A threshold changes what is to be predicted: a best trial for each, and every document says so."""
+    job, trials = finished_regression
+    said = daemon.get(f"/v1/jobs/{job['id']}")
+    assert said["target_parameters"] == ["data.rul_threshold"]
+    assert said["best_by_target"] == [{"parameters": t["parameters"], "trial": t["id"], "value": t["headline_value"]} for t in trials]
+    assert [b["parameters"]["data.rul_threshold"] for b in said["best_by_target"]] == [60, 100]
+    [listed] = [j for j in daemon.get("/v1/jobs?fields=id,target_parameters")["items"] if j["id"] == job["id"]]
+    assert listed["target_parameters"] == said["target_parameters"]
+    assert daemon.get(f"/v1/jobs/{job['id']}/results")["target_parameters"] == said["target_parameters"]
+    assert [daemon.get(f"/v1/trials/{t['id']}")["target"] for t in trials] == [t["parameters"] for t in trials]
+    daemon.request("PATCH", f"/v1/trials/{trials[0]['id']}", json={"discarded": True})
+    assert [b["trial"] for b in daemon.get(f"/v1/jobs/{job['id']}")["best_by_target"]] == [trials[1]["id"]]
+    daemon.request("PATCH", f"/v1/trials/{trials[0]['id']}", json={"discarded": False})
+    shown = subprocess.run([assay.BINARY, "show", job["id"], "--server", daemon.url], capture_output=True, text=True, check=True).stdout
+    assert "trials that differ in data.rul_threshold have different targets" in shown
+    table = pathlib.Path(__file__).parents[1] / "demo/table.py"
+    shown = subprocess.run([sys.executable, table, daemon.url, job["id"]], capture_output=True, text=True, check=True).stdout
+    assert "threshold 60" in shown and "threshold 100" in shown
 
 
 def test_equal_regressions_are_equal_to_the_bit(daemon, engines, finished_regression):

@@ -29,6 +29,7 @@ const struct jobs_kind jobs_kind_sequence_regression = {
                 " \"gradient_clipping\": {\"method\": \"l2norm\", \"threshold\": 1}}}",
     .sweep = {{"data.rul_threshold", "data.rul_threshold", "[150, 200, 250]", true},
               {"network.depth", "network", "[1, 2, 3]", false}},
+    .target = {"data.rul_threshold"},
     .metrics = "[\"rmse\", \"mae\", \"r2\", \"mean_max_absolute_error\", \"last_step_rmse\","
                " \"phm08_score\", \"loss\"]",
     .headline_metric = "validation_rmse",

@@ -196,6 +196,58 @@ static void refusals_of_regressions_name_their_field(void **state)
     engines = whole;
 }
 
+/* Trials of one threshold are asked the same; those of several are not, however that is written. */
+static void parameters_that_change_the_target_are_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *parameters, *found;
+    } rows[] = {
+        {"sequence_regression", "{\"data.rul_threshold\": [150, 200], \"network.depth\": [1, 2]}",
+         "[\"data.rul_threshold\"]"},
+        {"sequence_regression", "{\"data.rul_threshold\": [null, 200]}",
+         "[\"data.rul_threshold\"]"},
+        {"sequence_regression", "{\"data\": [{\"rul_threshold\": 150}, {\"window\": 30}]}",
+         "[\"data\"]"},
+        {"sequence_regression", "{\"data.rul_threshold\": [150], \"data.window\": [30, 40]}", "[]"},
+        {"sequence_regression",
+         "{\"data\": [{\"rul_threshold\": 5, \"window\": 30}, {\"rul_threshold\": 5}]}", "[]"},
+        {"solver_comparison", "{\"training.solver\": [\"adam\", \"sgdm\"]}", "[]"},
+        {"of tomorrow", "{\"data.rul_threshold\": [150, 200]}", "[]"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_t *parameters = json_loads(rows[i].parameters, 0, NULL);
+        json_t *found = jobs_target_parameters(rows[i].kind, parameters);
+        json_t *wanted = json_loads(rows[i].found, 0, NULL);
+        if (!json_equal(found, wanted)) {
+            fail_msg("%s, %s", rows[i].kind, rows[i].parameters);
+        }
+        json_decref(parameters);
+        json_decref(found);
+        json_decref(wanted);
+    }
+    json_t *none = jobs_target_parameters("sequence_regression", NULL);
+    assert_int_equal(json_array_size(none), 0);
+    json_decref(none);
+}
+
+static void a_trial_says_its_target(void **state)
+{
+    (void)state;
+    struct jobs_plan *plan = test_resolve(&context, "{" SEQUENCES "}");
+    for (size_t i = 0; i < plan->trial_count; i++) {
+        json_t *target = jobs_target_of("sequence_regression", plan->trials[i].resolved);
+        assert_int_equal(json_object_size(target), 1);
+        assert_int_equal(json_number_value(json_object_get(target, "data.rul_threshold")),
+                         150 + i / 3 * 50);
+        json_decref(target);
+    }
+    json_t *none = jobs_target_of("solver_comparison", plan->trials[0].resolved);
+    assert_int_equal(json_object_size(none), 0);
+    json_decref(none);
+    jobs_plan_destroy(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +257,8 @@ int main(void)
         cmocka_unit_test(a_regression_keeps_what_the_job_says),
         cmocka_unit_test(sequences_without_a_test_part_are_kept_back),
         cmocka_unit_test(refusals_of_regressions_name_their_field),
+        cmocka_unit_test(parameters_that_change_the_target_are_known),
+        cmocka_unit_test(a_trial_says_its_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
