@@ -265,6 +265,19 @@ static enum sv_status read_item(const struct asking *a, const struct api_prepare
                 : api_no_memory(err);
 }
 
+/* Adds to the facts of an item what it was for in the trial. */
+static enum sv_status add_trial_part(struct asking *a, struct sv_error *err)
+{
+    const char *part = NULL;
+    enum sv_status st = store_sample_part(a->ctx->store, &a->read.scope, a->read.id, a->asked.item,
+                                          &a->read.memory, &part, err);
+    if (st != SV_OK) {
+        return st;
+    }
+    json_t *value = part ? json_string(part) : json_null();
+    return json_object_set_new(a->facts, "trial_part", value) == 0 ? SV_OK : api_no_memory(err);
+}
+
 static enum sv_status keep_item(struct asking *a, struct sv_error *err)
 {
     struct api_prepared p = {0};
@@ -278,6 +291,9 @@ static enum sv_status keep_item(struct asking *a, struct sv_error *err)
     }
     if (st == SV_OK) {
         st = api_prepared_facts(&p, n, &a->facts, err);
+    }
+    if (st == SV_OK) {
+        st = add_trial_part(a, err);
     }
     if (st == SV_OK) {
         st = read_item(a, &p, n, &bytes, &size, err);

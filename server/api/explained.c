@@ -50,15 +50,15 @@ json_t *api_explained_encode(const struct api_explained *e, size_t n)
 {
     const json_t *array = api_explained_array(e, n);
     const json_t *picture = api_explained_picture(e, n);
-    return json_pack("{s:I, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "n",
-                     (json_int_t)n, "sample", json_object_get(picture, "item"), "name",
-                     json_object_get(picture, "name"), "part", json_object_get(picture, "part"),
-                     "true", json_object_get(picture, "true"), "predicted",
-                     json_object_get(picture, "predicted"), "probability",
-                     json_object_get(picture, "probability"), "method",
-                     json_object_get(array, "method"), "layer", json_object_get(array, "layer"),
-                     "class", json_object_get(array, "class"), "score",
-                     json_object_get(array, "score"), "shape", json_object_get(array, "shape"));
+    return json_pack(
+        "{s:I, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?}", "n",
+        (json_int_t)n, "sample", json_object_get(picture, "item"), "name",
+        json_object_get(picture, "name"), "part", json_object_get(picture, "part"), "trial_part",
+        json_object_get(picture, "trial_part"), "true", json_object_get(picture, "true"),
+        "predicted", json_object_get(picture, "predicted"), "probability",
+        json_object_get(picture, "probability"), "method", json_object_get(array, "method"),
+        "layer", json_object_get(array, "layer"), "class", json_object_get(array, "class"), "score",
+        json_object_get(array, "score"), "shape", json_object_get(array, "shape"));
 }
 
 /* ---- numbers ---- */

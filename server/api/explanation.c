@@ -18,11 +18,12 @@ static json_t *encode_result(const json_t *report)
         arrays = api_append_take(arrays, api_explained_encode(&explained, i));
     }
     return json_pack(
-        "{s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:o, s:O*}", "sample",
+        "{s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:O?, s:o, s:O*}", "sample",
         json_object_get(picture, "item"), "name", json_object_get(picture, "name"), "part",
-        json_object_get(picture, "part"), "true", json_object_get(picture, "true"), "predicted",
-        json_object_get(report, "predicted"), "probability", json_object_get(report, "probability"),
-        "classes", json_object_get(report, "classes"), "arrays", arrays, "warning",
+        json_object_get(picture, "part"), "trial_part", json_object_get(picture, "trial_part"),
+        "true", json_object_get(picture, "true"), "predicted", json_object_get(report, "predicted"),
+        "probability", json_object_get(report, "probability"), "classes",
+        json_object_get(report, "classes"), "arrays", arrays, "warning",
         json_object_get(report, "warning"));
 }
 

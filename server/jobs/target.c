@@ -26,6 +26,9 @@ static bool is_same(const json_t *a, const json_t *b)
 /* Do the values of an axis put different things at the path? */
 static bool varies(const char *axis, const json_t *values, const char *path)
 {
+    if (json_is_object(values)) { /* a range of numbers */
+        return strcmp(axis, path) == 0;
+    }
     const json_t *first = put_at(axis, json_array_get(values, 0), path);
     bool same = true;
     for (size_t i = 1; same && i < json_array_size(values); i++) {

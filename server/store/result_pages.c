@@ -56,6 +56,36 @@ enum sv_status store_predictions_list(struct store *store, const struct store_sc
     return st;
 }
 
+static void read_part(struct sql_reader *r, void *row)
+{
+    const char **out = row;
+    *out = sql_read_text(r);
+}
+
+/* Every item stands on one side of a split. Of those that validated or were tested each has its
+ * prediction kept, so one without has trained. */
+enum sv_status store_sample_part(struct store *store, const struct store_scope *scope,
+                                 const char *trial_id, int64_t sample, struct store_memory *memory,
+                                 const char **out_part, struct sv_error *err)
+{
+    static const struct store_shape SHAPE = {sizeof(const char *), read_part};
+    struct sql_params params = {0};
+    enum sv_status st = store_id_check(trial_id, "trial", err);
+    if (st != SV_OK) {
+        return st;
+    }
+    sql_text(&params, trial_id);
+    sql_text(&params, scope->project_id);
+    sql_int(&params, sample);
+    return store_read_row(
+        store,
+        "select coalesce((select c.part from prediction_chunk c where c.trial_id ="
+        " t.id and $3::bigint = any(c.samples) limit 1), (select e.part from"
+        " evaluation e where e.trial_id = t.id and e.part = 'train')) from trial t"
+        " where t.id = $1 and t.project_id = $2",
+        &params, &SHAPE, "trial", memory, (void *)out_part, err);
+}
+
 static void read_line(struct sql_reader *r, void *row)
 {
     struct store_logged_line *out = row;

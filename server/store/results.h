@@ -71,6 +71,13 @@ store_predictions_list(struct store *store, const struct store_scope *scope, con
                        struct store_memory *memory, struct store_prediction_list *out_list,
                        struct sv_error *err);
 
+/* What an item was for in a trial: "train", "validation" or "test"; NULL where it cannot be told,
+ * because nothing was evaluated. SV_ERR_NOT_FOUND: no such trial. */
+SV_MUST_CHECK enum sv_status store_sample_part(struct store *store, const struct store_scope *scope,
+                                               const char *trial_id, int64_t sample,
+                                               struct store_memory *memory, const char **out_part,
+                                               struct sv_error *err);
+
 struct store_sequence_prediction {
     int64_t sample; /* index in the prepared set */
     const char *name;

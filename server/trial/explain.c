@@ -93,14 +93,28 @@ static enum nn_status prepare(struct making *m, const char *path, struct nn_erro
     return trial_explained_create(&setup, &m->explained, err);
 }
 
+/* What an item was for in the trial: each stands on one side of its split. */
+static const char *side_of(const struct making *m, size_t item)
+{
+    for (int part = 0; part < NN_PART_COUNT; part++) {
+        const struct nn_split_side *side = &m->setup.parts[part];
+        for (size_t i = 0; i < side->count; i++) {
+            if (side->items[i] == item) {
+                return nn_part_name((enum nn_part)part);
+            }
+        }
+    }
+    return NULL;
+}
+
 static void explain_picture(struct making *m, size_t item)
 {
     const struct nn_prepared *prepared = m->ground->prepared;
     size_t truth = nn_prepared_label(prepared, item);
-    json_t *facts = json_pack("{s:I, s:o, s:s, s:o}", "item", (json_int_t)item, "name",
+    json_t *facts = json_pack("{s:I, s:o, s:s, s:s?, s:o}", "item", (json_int_t)item, "name",
                               jx_text(nn_prepared_item_name(prepared, item), SIZE_MAX), "part",
-                              nn_part_name(nn_prepared_part(prepared, item)), "true",
-                              jx_text(m->classes[truth], SIZE_MAX));
+                              nn_part_name(nn_prepared_part(prepared, item)), "trial_part",
+                              side_of(m, item), "true", jx_text(m->classes[truth], SIZE_MAX));
     const struct trial_explained_picture picture = {.values = nn_prepared_pixels(prepared, item),
                                                     .facts = facts,
                                                     .truth = truth,

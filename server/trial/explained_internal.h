@@ -5,10 +5,12 @@
  *
  * The file is a safetensors file with the arrays and the samples themselves; its detail says what
  * each is:
- *     {"pictures": [{item, name, part, true, predicted, probability, shape, offset, signal?}],
+ *     {"pictures": [{item, name, part, trial_part, true, predicted, probability, shape, offset,
+ *                    signal?}],
  *      "arrays": [{picture, method, layer, class, score, shape, offset}]}
- * picture counts from 0 within "pictures"; item, name, part and true are null where they are not
- * known, layer where none is concerned, predicted where the scores are no numbers; offsets are
+ * picture counts from 0 within "pictures"; part is the item's in the data set, trial_part the side
+ * of the trial's split that it stood on; item, name, both parts and true are null where they are
+ * not known, layer where none is concerned, predicted where the scores are no numbers; offsets are
  * bytes from the beginning of the file; arrays are F32, height x width, or height x width x
  * channels; pictures are U8 likewise, those with signal F32.
  */
@@ -31,7 +33,7 @@ struct trial_explained_setup {
 
 struct trial_explained_picture {
     const void *values; /* kept until the file is written */
-    json_t *facts;      /* {item, name, part, true}, transferred */
+    json_t *facts;      /* {item, name, part, trial_part, true}, transferred */
     size_t truth;       /* class, or NN_NO_CLASS: not known */
     size_t class_index; /* the one to map; NN_NO_CLASS: the predicted one and, where that is
                            another, the true one */

@@ -118,9 +118,9 @@ static void look(struct explaining *e)
 {
     const json_t *explain = e->question->explain;
     json_t *facts = json_object_get(explain, "picture");
-    facts = json_is_object(facts)
-                ? json_incref(facts)
-                : json_pack("{s:n, s:n, s:n, s:n}", "item", "name", "part", "true");
+    facts = json_is_object(facts) ? json_incref(facts)
+                                  : json_pack("{s:n, s:n, s:n, s:n, s:n}", "item", "name", "part",
+                                              "trial_part", "true");
     const struct trial_explained_picture picture = {
         .values = e->values,
         .truth = class_of(e, json_object_get(facts, "true")),

@@ -63,12 +63,15 @@ def test_any_wrong_picture_shows_its_map(daemon, dataset, explained):
     kept = {row["sample"] for row in rows}
     classes = [c["name"] for c in dataset["classes"]]
     path = f"/v1/trials/{trial['id']}/predictions?wrong=true&limit=500&part="
-    wrong = [row for part in ("train", "validation", "test") for row in daemon.get(path + part)["items"]]
-    asked = [row for row in wrong if row["sample"] not in kept][:6]
+    wrong = [(part, row) for part in ("train", "validation", "test") for row in daemon.get(path + part)["items"]]
+    asked = [(part, row) for part, row in wrong if row["sample"] not in kept]
+    asked = [one for part in ("train", "validation", "test") for one in [a for a in asked if a[0] == part][:2]]
     assert asked
-    for row in asked:
+    for part, row in asked:
         result = (found := ask(daemon, trial, item=row["sample"]))["result"]
         assert (result["sample"], result["true"], result["predicted"]) == (row["sample"], row["true"], row["predicted"])
+        assert result["trial_part"] == result["arrays"][0]["trial_part"] == part
+        assert result["part"] == ("test" if part == "test" else "train")  # of the data set, which the split cuts
         assert abs(result["probability"] - row["probability"]) < 1e-5
         assert abs(sum(c["probability"] for c in result["classes"]) - 1) < 1e-5
         assert [a["class"] for a in result["arrays"]] == [row["predicted"], row["true"]]
@@ -78,6 +81,9 @@ def test_any_wrong_picture_shows_its_map(daemon, dataset, explained):
             assert abs(result["classes"][k]["score"] - scores[k]) < 1e-3
             want = enlarge(np.maximum((features * fc[k].mean((1, 2))).sum(2), 0), SIDE)
             assert np.abs(values(daemon, found, n) - want).max() < 1e-4 * max(1, want.max())
+    path = f"/v1/trials/{trial['id']}/predictions?limit=500&part="
+    other = {row["sample"] for part in ("train", "validation", "test") for row in daemon.get(path + part)["items"]}
+    assert ask(daemon, trial, item=next(n for n in range(500) if n not in other))["result"]["trial_part"] == "train"
 
 
 def test_a_posted_picture(daemon, explained):

@@ -74,7 +74,7 @@ def enlarge(small, size):
 def test_what_was_asked_for_is_kept(daemon, dataset, explained):
     trial, rows = explained
     samples = sorted({row["sample"] for row in rows})
-    assert len(samples) == 5 and all(row["part"] == "test" for row in rows)
+    assert len(samples) == 5 and all(row["part"] == row["trial_part"] == "test" for row in rows)
     for sample in samples:
         of = [row for row in rows if row["sample"] == sample]
         assert [r["layer"] for r in of if r["method"] == "activations"] == ["relu1", "drop", "fc"]
@@ -135,6 +135,8 @@ def test_samples_by_name_and_other_layers(daemon, dataset):
     rows = daemon.get(f"/v1/trials/{trial['id']}/explanations")["items"]
     assert [r["sample"] for r in rows if r["class"] == r["predicted"]] == [7, 3]
     assert {r["layer"] for r in rows} == {"conv1"} and {r["part"] for r in rows} == {"train"}
+    held = {p["sample"] for p in daemon.get(f"/v1/trials/{trial['id']}/predictions?part=validation&limit=500")["items"]}
+    assert [r["trial_part"] for r in rows] == ["validation" if r["sample"] in held else "train" for r in rows]
 
 
 def test_what_is_not_there_is_said(daemon, dataset, explained, trial):

@@ -269,12 +269,16 @@ def test_a_method_is_chosen_and_stays(page, daemon, hostile):
 
 
 def test_a_picture_of_ones_own(page, daemon, hostile, tmp_path):
+    assert "in the validation part of the trial" in page.shown(of("picture-facts")), "the part of the data set instead of the trial's"
     trial = hostile[1][0]
     content = png(np.full((20, 30), 100, np.uint8))
     (tmp_path / "mine.png").write_bytes(content)
     answer = daemon.request("POST", f"/v1/trials/{trial['id']}/predict?wait=55", data=content,
                             headers={"Content-Type": "image/png"}).json()["result"]
     open_tab(page, trial, "predict")
+    held = {row["sample"] for row in daemon.get(f"/v1/trials/{trial['id']}/predictions?part=validation&limit=500")["items"]}
+    part = "validation" if other in held else "training"
+    assert f"in the {part} part of the trial" in page.shown(of("picture-facts"))
     page.shown(of("drop"))
     page.attach(of("choose"), tmp_path / "mine.png")
     page.shown(of("predicted"), answer["predicted"])

@@ -49,3 +49,8 @@ export async function predict(trialId, content, signal) {
   const row = await upload('POST', `/v1/trials/${trialId}/predict?wait=25`, content, {signal});
   return answered(row, '/v1/predictions', signal);
 }
+
+/** @returns {string} where an item stands: in the trial, by its split, else in the data set */
+export function placeWords({part, trial_part: own}) {
+  return own ? `in the ${own === 'train' ? 'training' : own} part of the trial` : `in the ${part} part of the data set`;
+}

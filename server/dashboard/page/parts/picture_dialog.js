@@ -2,7 +2,7 @@ import {bars} from '../charts/bars.js';
 import {h, replace} from '../dom.js';
 import {percent} from '../format.js';
 import {isExplained, sampleWord} from './data_kind.js';
-import {explainItem, rowsOf} from './explain.js';
+import {explainItem, placeWords, rowsOf} from './explain.js';
 import {failure} from './failure.js';
 import {mapsOf} from './maps.js';
 import {picture} from './picture.js';
@@ -25,7 +25,7 @@ function content({trial, kind}, row, signal) {
   explainItem(trial.id, {item: row.sample}, signal).then((answer) => {
     replace(why, mapsOf(rowsOf(answer), copy, signal));
     replace(classes, h('h3', {}, 'What it could be'), bars(answer.result.classes.map(({name, probability}) => ({name, share: probability})), {marked: row.true, label: 'Probabilities of the classes'}),
-      h('p', {class: 'small muted break'}, `${answer.result.name}, ${answer.result.part} part of the data set`));
+      h('p', {class: 'small muted break'}, `${answer.result.name}, ${placeWords(answer.result)}`));
   }).catch((error) => signal.aborted || replace(why, h('div', {class: 'maps'}, h('figure', {}, copy())), failure(error)));
   return [facts(row), why, classes];
 }

@@ -5,7 +5,7 @@ import {h, replace, set} from '../../dom.js';
 import {percent, plural} from '../../format.js';
 import {isExplained, sampleWord} from '../../parts/data_kind.js';
 import {download} from '../../parts/download.js';
-import {explainItem, rowsOf} from '../../parts/explain.js';
+import {explainItem, placeWords, rowsOf} from '../../parts/explain.js';
 import {failure} from '../../parts/failure.js';
 import {choice, field} from '../../parts/field.js';
 import {mapsOf} from '../../parts/maps.js';
@@ -53,11 +53,12 @@ function activations(trial, item, kept, signal) {
   return h('section', {class: 'card'}, h('h2', {}, 'Activations'), h('div', {class: 'row matrix-controls'}, field('Layer', select), ask), box);
 }
 
-function facts({name, part, sample, true: truth, predicted, probability}) {
+function facts(row) {
+  const {name, sample, true: truth, predicted, probability} = row;
   const right = truth === predicted;
   return h('p', {class: 'row', 'data-test': 'picture-facts'}, h('span', {class: right ? 'verdict good' : 'verdict bad'}, right ? 'right' : 'wrong'),
     h('span', {}, h('b', {}, truth), right ? '' : ' taken for ', right ? null : h('b', {}, predicted)),
-    h('span', {class: 'muted'}, `${percent(probability)} sure`), h('span', {class: 'muted small break'}, `item ${sample} of the data set, ${name}, in its ${part} part`));
+    h('span', {class: 'muted'}, `${percent(probability)} sure`), h('span', {class: 'muted small break'}, `item ${sample} of the data set, ${name}, ${placeWords(row)}`));
 }
 
 /** One sample: maps of what the network saw in it, what else it could be, activations. */
