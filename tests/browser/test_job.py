@@ -194,6 +194,50 @@ def test_the_request_as_a_command(page, daemon, finished):
     assert [j["id"] for j in said["items"]] == [finished[0]["id"]]
 
 
+# ------------------------------------------------------------------------------------ narrow boxes
+
+SEEN = """const box = document.querySelector('.trials-box').getBoundingClientRect();
+    return [...document.querySelectorAll('[data-test=trial-row]')[1].querySelectorAll('td')].filter((cell) => {
+        const {left, right} = cell.getBoundingClientRect();
+        return left >= box.left - 1 && right <= box.right + 1;
+    }).map((cell) => cell.dataset.column)"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_tells_trials_apart_and_the_headline_are_seen_first(page, daemon, finished, width):
+    page.window(width, 844)
+    open_job(page, finished[0])
+    first = ["index", "training.solver", "seed", HEADLINE]
+    page.until(lambda: page.script(SEEN)[1:5] == first, f"{first} within the box")
+    said = results(daemon, finished[0])["items"]
+    shown = column(page, HEADLINE)
+    assert shown == ([figure(row["metrics"][HEADLINE]) for row in said] if width > 390
+                     else [as_shown.number(row["metrics"][HEADLINE]["value"]) for row in said])
+    cut = page.script("""return [...document.querySelectorAll('[data-test=trial-row] td')].filter((cell) =>
+        arguments[0].includes(cell.dataset.column) && cell.scrollWidth > cell.clientWidth).length""", first)
+    assert cut == 0, "a value is cut off"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_columns_out_of_sight_are_hinted_and_reached_by_keys(page, finished, width):
+    page.window(width, 844)
+    open_job(page, finished[0])
+    sides = """const frame = document.querySelector('.trials-box').parentElement;
+        return ['::before', '::after'].map((side) => frame.matches('.sideways') && getComputedStyle(frame, side).content)
+            .concat([frame.matches('.more-left'), frame.matches('.more-right')])"""
+    page.until(lambda: page.script(sides)[1:] == ['"›"', False, True], "an edge on the right alone")
+    page.shown(of("more-columns"), "Columns go on to the right")
+    page.script("document.querySelector('.trials-box').focus()")
+    page.keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    page.until(lambda: page.script(sides)[2:] == [True, True], "an edge on both sides")
+    for _ in range(100):
+        page.keys(*[Keys.ARROW_RIGHT] * 20)
+        if not page.script(sides)[3]:
+            break
+    page.until(lambda: page.script(sides)[2:] == [True, False], "the last column")
+    assert column(page, "index")[0] == "1" and page.script(SEEN)[:2] == [None, "index"], "the number stays in sight"
+
+
 # --------------------------------------------------------------------------------------- hostile
 
 

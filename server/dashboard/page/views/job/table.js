@@ -10,6 +10,17 @@ import {sortSign} from '../../parts/sort.js';
 const ROW = 38; // pixels, as in trials.css
 const SPARE = 8; // rows drawn beyond what is seen
 const CHECK_WIDTH = 40;
+const EDGE_WIDTH = 24; // what the hint of further columns covers, as in base.css
+
+/** Widths of columns in so much room: those that must be seen together become narrower, as far as they can. */
+function widthsIn(columns, room) {
+  const together = columns.filter(({least}) => least);
+  const sum = (widths) => widths.reduce((all, width) => all + width, 0);
+  const most = sum(together.map(({width}) => width));
+  const least = sum(together.map((column) => column.least));
+  const share = most > least && room > 0 ? Math.min(1, Math.max(0, (room - least) / (most - least))) : 1;
+  return {isTight: share < 1, widths: columns.map(({width, least: own}) => (own ? Math.floor(own + share * (width - own)) : width))};
+}
 
 /** A table of trials. */
 export class TrialTable {
@@ -24,6 +35,7 @@ export class TrialTable {
   #body = h('tbody', {});
   #head = h('tr', {});
   #widths = h('colgroup', {});
+  #laidOut = '';
   #table;
 
   /** The box that scrolls. */
@@ -38,7 +50,10 @@ export class TrialTable {
     this.#selection = selection;
     this.#table = h('table', {class: 'trials', 'data-test': 'trials'}, this.#widths, h('thead', {}, this.#head), this.#body);
     this.element = h('div', {class: 'table-box trials-box', tabindex: '0', role: 'region', 'aria-label': 'Trials', on: {scroll: () => this.#later()}}, this.#table);
-    new ResizeObserver(() => this.#later()).observe(this.element);
+    new ResizeObserver(() => {
+      this.#layOut();
+      this.#later();
+    }).observe(this.element);
     selection.addEventListener('change', () => {
       this.#drawHead();
       this.#draw();
@@ -51,9 +66,8 @@ export class TrialTable {
     if (!isSame) {
       this.#columns = columns;
       this.#drawn.clear();
-      const width = columns.reduce((sum, column) => sum + column.width, CHECK_WIDTH);
-      replace(this.#widths, [CHECK_WIDTH, ...columns.map((column) => column.width)].map((pixels) => h('col', {style: {width: `${pixels}px`}})));
-      set(this.#table, {style: {'min-width': `${width}px`}, 'aria-colcount': String(columns.length + 1)});
+      set(this.#table, {'aria-colcount': String(columns.length + 1)});
+      this.#layOut();
     }
     this.#drawHead();
   }
@@ -63,6 +77,17 @@ export class TrialTable {
     this.#rows = rows;
     set(this.#table, {'aria-rowcount': String(rows.length + 1)});
     this.#draw();
+  }
+
+  #layOut() {
+    const {isTight, widths} = widthsIn(this.#columns, this.element.clientWidth - CHECK_WIDTH - EDGE_WIDTH);
+    const all = [CHECK_WIDTH, ...widths];
+    if (this.#laidOut !== all.join()) {
+      this.#laidOut = all.join();
+      replace(this.#widths, all.map((pixels) => h('col', {style: {width: `${pixels}px`}})));
+      set(this.#table, {style: {'min-width': `${all.reduce((sum, width) => sum + width)}px`}});
+      this.#table.classList.toggle('tight', isTight);
+    }
   }
 
   #later() {
@@ -87,7 +112,7 @@ export class TrialTable {
     const isSorted = this.#sort.key === key;
     const direction = this.#sort.descending ? 'descending' : 'ascending';
     const sign = sortSign(isSorted, this.#sort.descending);
-    return h('th', {scope: 'col', class: numeric ? 'numeric' : null, 'aria-sort': isSorted ? direction : null, title: title ?? label},
+    return h('th', {scope: 'col', 'data-column': key, class: numeric ? 'numeric' : null, 'aria-sort': isSorted ? direction : null, title: title ?? label},
       h('button', {class: 'sort', type: 'button', 'data-sort': key, 'data-test': `sort-${key}`, on: {click: () => this.#sort.choose(key)}}, label, sign));
   }
 

@@ -4,6 +4,7 @@ import {send} from '../../api.js';
 import {h, replace} from '../../dom.js';
 import {count, plural} from '../../format.js';
 import {editable, editableLabels} from '../../parts/edit.js';
+import {sideways} from '../../parts/sideways.js';
 import {nextSort, sorted} from '../../parts/sort.js';
 import {columnsOf} from './columns.js';
 import {Rows} from './rows.js';
@@ -73,7 +74,7 @@ export function trials(job, {signal, query, setQuery}) {
   const own = annotations(() => rows.refresh());
   const show = () => {
     const all = rows.all;
-    columns = columnsOf(all, rows.metrics, job.headline_metric, own);
+    columns = columnsOf(all, rows.metrics, job.headline_metric, own, job.target_parameters);
     table.setColumns(columns.filter((column) => !choice.isHidden(column)));
     const fitting = sorted(all.filter(filterOf(query, columns)), columns.find(({key}) => key === sort.key) ?? null, sort.descending);
     table.setRows(fitting);
@@ -90,7 +91,7 @@ export function trials(job, {signal, query, setQuery}) {
   };
   const element = h('div', {class: 'stack'},
     toolbar(job, {query, change, columns: () => columns, isHidden: choice.isHidden, toggle, signal}),
-    selectionBar(selection, () => rows.refresh()), table.element, shownCount);
+    selectionBar(selection, () => rows.refresh()), sideways(table.element), shownCount);
   element.refresh = () => rows.refresh();
   return element;
 }
