@@ -58,3 +58,49 @@ def test_every_point_taken_is_drawn(shown, daemon, regression):
     points = daemon.get(f"/v1/trials/{regression['id']}/regression?part=test")["points"]
     shown.until(lambda: shown.count(of("scatter") + " .points circle") == len(points["target"]), "a circle for each point")
     assert shown.count(of("histogram") + " rect") > 3
+
+
+# ------------------------------------------------------------------------------ several targets
+
+
+@pytest.fixture(scope="module")
+def thresholds(daemon, regression):
+    """A job of two thresholds: errors of two targets."""
+    job = daemon.submit({"kind": "sequence_regression", "dataset": regression["dataset"], "name": "two targets", "experiment": "targets",
+                         "network": {"name": "lstm_regression", "units": 4}, "training": {"epochs": 1, "batch_size": 4},
+                         "search": {"strategy": "grid", "parameters": {"data.rul_threshold": [60, 90], "training.solver": ["adam", "sgdm"]}}})
+    trials = daemon.wait_job(job["id"])
+    assert [t["state"] for t in trials] == ["completed"] * 4, trials
+    return daemon.get(f"/v1/jobs/{job['id']}"), trials
+
+
+def test_each_target_has_a_best_of_its_own(page, thresholds):
+    job, trials = thresholds
+    page.go(f"#/jobs/{job['id']}")
+    page.shown(of("trial-row"))
+    best = {t: min(x["headline_value"] for x in trials if x["parameters"]["data.rul_threshold"] == t) for t in (60, 90)}
+    page.until(lambda: page.texts(of("best-of-target")) == [f"{t}: {as_shown.number(v)}" for t, v in best.items()], "a best for each")
+    assert "for each RUL threshold" in page.shown(of("job-best"))
+    for table in ("trials", "means"):
+        page.click(of(f"show-{table}"))
+        page.until(lambda: page.count(of("targets-differ")) == 2, f"a word beside the best and at the table of {table}")
+        assert all("errors of trials that differ in it are not of one target" in text for text in page.texts(of("targets-differ")))
+
+
+def test_lists_say_that_a_best_is_of_several_targets(page, thresholds, regression):
+    job, _ = thresholds
+    page.go("#/?search=two%20targets")
+    page.shown(of("several-targets"), "RUL threshold differs")
+    page.go(f"#/experiments/{job['experiment']['id']}")
+    page.until(lambda: page.count(f"{of('best-row')} {of('several-targets')}") == 1, "a word at the best of the experiment")
+    page.go(f"#/jobs/{regression['job']['id']}")
+    page.shown(of("trial-row"))
+    assert page.count(of("targets-differ")) == page.count(of("best-of-target")) == 0
+
+
+def test_no_trial_of_another_target_is_best(page, thresholds):
+    _, trials = thresholds
+    for pair, stars in ((trials[:2], True), (trials[::2], False)):
+        page.go("#/compare?trials=" + ",".join(t["id"] for t in pair))
+        page.until(lambda: page.count(of("figure-row")) > 0, "the figures")
+        assert (page.count(of("best")) > 0) == stars and (page.count(of("targets-differ")) == 0) == stars

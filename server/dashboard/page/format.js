@@ -126,7 +126,7 @@ export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const SHORT = {rmse: 'RMSE', mae: 'MAE', r2: 'R²', f1: 'F1', phm08: 'PHM08', auc: 'AUC', lr: 'learning rate'};
+const SHORT = {rmse: 'RMSE', rul: 'RUL', mae: 'MAE', r2: 'R²', f1: 'F1', phm08: 'PHM08', auc: 'AUC', lr: 'learning rate'};
 
 /** @returns {string} "validation_macro_f1" as "validation macro F1", within a sentence */
 export function metricWords(key) {

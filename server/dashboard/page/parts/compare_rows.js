@@ -58,9 +58,10 @@ function bestOf(values, direction) {
 /**
  * Final figures of trials.
  * @param {Object[][]} evaluations of each trial
+ * @param {boolean} isOneTarget else none is best: their errors are not compared
  * @returns {{name: string, title: string, texts: string[], ranges: ([number, number]|null)[], best: number[]}[]}
  */
-export function figureRows(evaluations) {
+export function figureRows(evaluations, isOneTarget) {
   const rows = new Map();
   evaluations.forEach((parts, k) => {
     for (const evaluation of parts) {
@@ -77,7 +78,7 @@ export function figureRows(evaluations) {
     return {
       name, title: metricName(name), texts: every.map((figure) => number(figure?.value)),
       ranges: every.map((figure) => (figure?.low === undefined || figure.low === null ? null : [figure.low, figure.high])),
-      best: bestOf(every.map((figure) => figure?.value), direction),
+      best: !isOneTarget ? [] : bestOf(every.map((figure) => figure?.value), direction),
     };
   });
 }

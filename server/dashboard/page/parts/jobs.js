@@ -5,6 +5,7 @@ import {count, metricName, number, plural, time} from '../format.js';
 import {badge} from './badge.js';
 import {keyed} from './keyed.js';
 import {progress} from './progress.js';
+import {severalTargets} from './targets.js';
 import {when} from './when.js';
 
 const FINAL = new Set(['completed', 'stopped', 'cancelled', 'failed']);
@@ -18,9 +19,10 @@ function trialsCell({trial_count: total, counts, progress: share, state}) {
     : [progress(share, 'Progress of the job', `${count(ended)} / ${count(total)}`), failed];
 }
 
-function bestCell({best, headline_metric: metric}) {
+function bestCell({best, headline_metric: metric, target_parameters: targets}) {
   return best
-    ? [h('a', {href: `#/trials/${best.trial}`, class: 'strong'}, number(best.value)), h('div', {class: 'muted small nowrap'}, metricName(metric))]
+    ? [h('a', {href: `#/trials/${best.trial}`, class: 'strong'}, number(best.value)), h('div', {class: 'muted small nowrap'}, metricName(metric)),
+      severalTargets(targets)]
     : h('span', {class: 'muted'}, '–');
 }
 

@@ -8,6 +8,7 @@ import {figureRows, settingRows} from '../parts/compare_rows.js';
 import {failure} from '../parts/failure.js';
 import {jobCurves, parametersText} from '../parts/job_curves.js';
 import {link} from '../router.js';
+import {differingTargets, targetsNote} from '../parts/targets.js';
 
 const OVER = new Set(['completed', 'stopped', 'cancelled', 'failed']);
 const MOST = 12; // columns that can still be read
@@ -48,7 +49,8 @@ function band(title, width) {
 /** One table for all: columns of figures and settings stand below each other. */
 function table(trials, evaluations) {
   const {differing, same} = settingRows(trials);
-  const figures = figureRows(evaluations);
+  const targets = differingTargets(trials);
+  const figures = figureRows(evaluations, targets.length === 0);
   const rest = same.map((row) => settingRow(row, false));
   const more = h('button', {type: 'button', class: 'small quiet', 'aria-expanded': 'false', 'data-test': 'show-same'}, `Show ${count(same.length)} that are the same`);
   const place = h('tbody', {hidden: true}, rest);
@@ -57,14 +59,14 @@ function table(trials, evaluations) {
     more.setAttribute('aria-expanded', String(!place.hidden));
     replace(more, `${place.hidden ? 'Show' : 'Hide'} ${count(same.length)} that are the same`);
   });
-  return h('div', {class: 'table-box', tabindex: '0', role: 'region', 'aria-label': 'Comparison'},
+  return h('div', {class: 'stack'}, targetsNote(targets), h('div', {class: 'table-box', tabindex: '0', role: 'region', 'aria-label': 'Comparison'},
     h('table', {class: 'compare', 'data-test': 'compare-table'},
       h('thead', {}, h('tr', {}, h('td', {}), trials.map((trial) => headCell(trial, trials)))),
       h('tbody', {}, progressRow(trials), figures.length > 0 ? band('Final figures', trials.length) : null, figures.map(figureRow)),
       h('tbody', {}, band('Settings that differ', trials.length), differing.map((row) => settingRow(row, true)),
         differing.length === 0 ? h('tr', {}, h('td', {colspan: trials.length + 1, class: 'muted'}, 'None: the trials are of one spec.')) : null,
         h('tr', {}, h('td', {colspan: trials.length + 1}, more))),
-      place));
+      place)));
 }
 
 async function evaluationsOf(trial, signal) {

@@ -11,7 +11,7 @@ import {filterBar} from './home/filters.js';
 
 const PAGE = 50;
 const SLOW_MS = 10000; // between looks at the experiments, which change when jobs are made and end
-const FIELDS = 'id,number,kind,name,experiment,dataset,state,paused,archived,labels,headline_metric,trial_count,counts,progress,best,'
+const FIELDS = 'id,number,kind,name,experiment,dataset,state,paused,archived,labels,headline_metric,target_parameters,trial_count,counts,progress,best,'
   + 'created_at,started_at,finished_at';
 
 /** The time that the list is sorted by, or the one that tells most where it is sorted by something else. */

@@ -2,7 +2,7 @@ import {poll} from '../../api.js';
 import {h} from '../../dom.js';
 import {jobTable} from '../../parts/jobs.js';
 
-const FIELDS = 'id,number,kind,name,experiment,dataset,state,paused,archived,labels,headline_metric,trial_count,counts,progress,best,created_at,started_at,finished_at';
+const FIELDS = 'id,number,kind,name,experiment,dataset,state,paused,archived,labels,headline_metric,target_parameters,trial_count,counts,progress,best,created_at,started_at,finished_at';
 
 /**
  * The newest jobs that use a data set, kept up to date.

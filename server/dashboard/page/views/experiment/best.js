@@ -1,5 +1,6 @@
 import {h} from '../../dom.js';
 import {metricWords, number} from '../../format.js';
+import {severalTargets} from '../../parts/targets.js';
 import {link} from '../../router.js';
 
 const SHOWN = 5;
@@ -12,7 +13,7 @@ function place(job, rank) {
   return h('tr', {'data-test': 'best-row'},
     h('td', {class: 'muted'}, `${rank + 1}.`),
     h('td', {class: 'numeric strong'}, h('a', {href: `#/trials/${job.best.trial}`}, number(job.best.value))),
-    h('td', {class: 'break'}, h('a', {href: `#/jobs/${job.id}`}, job.name || `Job ${job.number}`)),
+    h('td', {class: 'break'}, h('a', {href: `#/jobs/${job.id}`}, job.name || `Job ${job.number}`), severalTargets(job.target_parameters)),
     h('td', {class: 'muted break'}, job.dataset.name));
 }
 

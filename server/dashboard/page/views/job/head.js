@@ -2,10 +2,11 @@
 
 import {send} from '../../api.js';
 import {h, replace, set} from '../../dom.js';
-import {count, duration, metricWords, number, plural, time} from '../../format.js';
+import {count, duration, metricWords, number, plural, time, value} from '../../format.js';
 import {badge} from '../../parts/badge.js';
 import {editable, editableLabels} from '../../parts/edit.js';
 import {progress} from '../../parts/progress.js';
+import {parameterWords, targetsNote} from '../../parts/targets.js';
 import {definition} from './definition.js';
 import {jobVerbs} from './verbs.js';
 
@@ -21,8 +22,29 @@ function elapsed({started_at: start, finished_at: end}) {
   return start ? duration((new Date(end ?? Date.now()) - new Date(start)) / 1000) : '–';
 }
 
+const BESTS = 6; // more of them are in the table
+
+function bestLink({trial, value: figure}) {
+  return h('a', {href: `#/trials/${trial}`}, number(figure));
+}
+
+function bestOfTarget(row) {
+  const setting = Object.values(row.parameters).map(value).join(', ');
+  return h('span', {class: 'nowrap', 'data-test': 'best-of-target'}, h('span', {class: 'muted small'}, `${setting}: `), bestLink(row));
+}
+
+/** Where trials have several targets there is a best for each, and none of all. */
+function bestFigure({best, best_by_target: bests, target_parameters: names, headline_metric: metric}) {
+  if (names.length === 0) {
+    return figure(`Best ${metricWords(metric)}`, best ? bestLink(best) : '–', 'job-best');
+  }
+  const rest = bests.length - BESTS;
+  return figure(`Best ${metricWords(metric)} for each ${parameterWords(names)}`, bests.length === 0 ? '–'
+    : h('span', {class: 'row bests'}, bests.slice(0, BESTS).map(bestOfTarget), rest > 0 ? h('span', {class: 'muted small'}, `and ${count(rest)} more`) : null), 'job-best');
+}
+
 function figures(job) {
-  const {counts, trial_count: total, best, headline_metric: metric} = job;
+  const {counts, trial_count: total} = job;
   const ended = counts.completed + counts.stopped + counts.cancelled + counts.failed;
   return [
     figure('State', stateText(job), 'job-state'),
@@ -30,7 +52,7 @@ function figures(job) {
       progress(job.progress, 'Progress of the job')),
     figure('Running', count(counts.running), 'job-running'),
     figure('Failed', h('span', {class: counts.failed ? 'bad' : null}, count(counts.failed)), 'job-failed'),
-    figure(`Best ${metricWords(metric)}`, best ? h('a', {href: `#/trials/${best.trial}`}, number(best.value)) : '–', 'job-best'),
+    bestFigure(job),
     figure('Time', elapsed(job), 'job-time'),
   ];
 }
@@ -63,7 +85,7 @@ export function jobHead(job, after) {
   const element = h('div', {class: 'stack'},
     h('p', {class: 'crumbs'}, crumbs(job)),
     h('div', {class: 'job-head'}, h('div', {class: 'stack'}, h('h1', {}, name), about(job)), verbs),
-    row, h('div', {class: 'job-about'}, h('span', {class: 'muted'}, 'Labels'), labels, h('span', {class: 'muted'}, 'Notes'), notes),
+    row, targetsNote(job.target_parameters), h('div', {class: 'job-about'}, h('span', {class: 'muted'}, 'Labels'), labels, h('span', {class: 'muted'}, 'Notes'), notes),
     definition(job));
   element.update = (now) => {
     name.update(now.name);

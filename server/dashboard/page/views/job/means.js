@@ -5,6 +5,7 @@ import {h, replace} from '../../dom.js';
 import {count, interval, metricName, number, value} from '../../format.js';
 import {failure} from '../../parts/failure.js';
 import {sideways} from '../../parts/sideways.js';
+import {targetsNote} from '../../parts/targets.js';
 
 const PAGE = 200;
 const PATIENCE = 10; // times what the last reading took: means are made of all trials each time
@@ -38,7 +39,7 @@ function table(groups, figures) {
 export function means(job, signal) {
   const box = h('div', {class: 'table-box', tabindex: '0', role: 'region', 'aria-label': 'Means over seeds'});
   const more = h('button', {type: 'button', hidden: true, 'data-test': 'more-means'}, 'Show more');
-  const element = h('div', {class: 'stack'}, sideways(box), h('div', {class: 'row end'}, more));
+  const element = h('div', {class: 'stack'}, sideways(box), targetsNote(job.target_parameters, 'muted small'), h('div', {class: 'row end'}, more));
   let wanted = PAGE;
   let due = 0;
 

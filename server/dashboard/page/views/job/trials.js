@@ -6,6 +6,7 @@ import {count, plural} from '../../format.js';
 import {editable, editableLabels} from '../../parts/edit.js';
 import {sideways} from '../../parts/sideways.js';
 import {nextSort, sorted} from '../../parts/sort.js';
+import {targetsNote} from '../../parts/targets.js';
 import {columnsOf} from './columns.js';
 import {Rows} from './rows.js';
 import {Selection} from './selection.js';
@@ -91,7 +92,7 @@ export function trials(job, {signal, query, setQuery}) {
   };
   const element = h('div', {class: 'stack'},
     toolbar(job, {query, change, columns: () => columns, isHidden: choice.isHidden, toggle, signal}),
-    selectionBar(selection, () => rows.refresh()), sideways(table.element), shownCount);
+    selectionBar(selection, () => rows.refresh()), sideways(table.element), shownCount, targetsNote(job.target_parameters, 'muted small'));
   element.refresh = () => rows.refresh();
   return element;
 }
