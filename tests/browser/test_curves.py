@@ -168,6 +168,22 @@ def test_curves_of_a_job(page, finished):
     page.until(lambda: page.count(of("legend-row")) == 0, "no trial runs")
 
 
+def test_speed_is_counted_in_what_trains(page, daemon, regression, heard, finished):
+    """Sequences, windows or pictures: over the chart of a trial, in the choice of a job and of a comparison."""
+    windows = daemon.submit({"kind": "sequence_regression", "dataset": regression["dataset"], "name": "cut", "data": {"window": 20, "rul_threshold": 60},
+                             "network": {"name": "lstm_regression", "units": 4}, "training": {"epochs": 1}})
+    [cut] = daemon.wait_job(windows["id"])
+    trials = {"Sequences": regression, "Windows": heard[1], "Windows of sequences": cut, "Pictures": finished[1][0]}
+    for word, trial in trials.items():
+        name = f"{word.split()[0]} per second"
+        page.go(f"#/trials/{trial['id']}?tab=curves")
+        page.until(lambda n=name: n in page.texts(NAMES), f"a chart of {name}")
+        page.go(f"#/jobs/{trial['job']['id']}?table=curves&metric=images_per_second")
+        page.until(lambda n=name: page.texts(NAMES) == [n], f"the job's chart of {name}")
+    page.go(f"#/compare?trials={regression['id']},{cut['id']}&metric=images_per_second")
+    page.until(lambda: page.texts(NAMES) == ["Samples per second"], "a word for both")
+
+
 def test_curves_take_the_colours_of_the_theme(page, finished):
     page.scheme("dark")
     page.go(f"#/trials/{finished[1][0]['id']}?tab=curves")

@@ -1,5 +1,7 @@
 /** What data is of, and what one sample of it is called: a window of a signal is no picture. */
 
+import {capital, metricName} from '../format.js';
+
 const WORDS = {image_classification: 'picture', signals: 'window', sequences: 'sequence'};
 
 /**
@@ -38,4 +40,24 @@ export function dataOfNetwork({takes}) {
 export function dataFor(template) {
   const own = dataOfNetwork(template);
   return own === 'sequences' ? [own] : [own, own === 'signals' ? 'image_classification' : 'signals'];
+}
+
+/**
+ * What a network is given one by one: what the data is of, or a window that is cut out of a sequence.
+ * @param {string} kind of a job
+ * @param {Object} resolved spec of the job or of one of its trials
+ * @returns {string} as sampleWord does; "sample" where trials differ in it
+ */
+export function trainedWord(kind, {data, search} = {}) {
+  const isSwept = ['data', 'data.window'].some((path) => path in (search?.parameters ?? {}));
+  return dataOf(kind) !== 'sequences' ? sampleWord(kind) : isSwept ? 'sample' : data?.window ? 'window' : 'sequence';
+}
+
+/**
+ * @param {string} metric of curves, as the API calls it
+ * @param {string} word what the network is given one by one
+ * @returns {string} its name as people read it
+ */
+export function curveName(metric, word) {
+  return metric === 'images_per_second' ? `${capital(word)}s per second` : metricName(metric);
 }

@@ -1,8 +1,9 @@
 /** Curves of several trials over each other, one metric at a time: for a job and for a comparison. */
 
 import {h, replace} from '../dom.js';
-import {count, metricName, value} from '../format.js';
+import {count, value} from '../format.js';
 import {curveBoard} from './curve_board.js';
+import {curveName} from './data_kind.js';
 
 const OVER = new Set(['completed', 'stopped', 'cancelled', 'failed']);
 /** Three dashes of eight colours: more curves cannot be told apart. */
@@ -37,21 +38,22 @@ function metricsOf(isRegression) {
  * Overlaid curves of trials of one kind. The chosen metric stands in the address as `metric`.
  * @param {Object[]} trials as the API lists them; the first 24 that have run are drawn
  * @param {{signal, query, setQuery}} scope
- * @param {{isRegression?: boolean, extra?: HTMLElement[], total?: number}} options extra: further controls; total: trials
+ * @param {{isRegression?: boolean, word?: string, extra?: HTMLElement[], total?: number}} options word: what the trials are given one by
+ *   one; extra: further controls; total: trials
  *   that there are, when those given are only some of them
  * @returns {HTMLElement} with update(trials), to be called when trials or their states change
  */
-export function jobCurves(trials, scope, {isRegression = false, extra = [], total = 0} = {}) {
+export function jobCurves(trials, scope, {isRegression = false, word = 'sample', extra = [], total = 0} = {}) {
   const metrics = metricsOf(isRegression);
   const asked = scope.query.get('metric');
   const choice = h('select', {'aria-label': 'Metric', 'data-test': 'curve-metric', value: metrics.includes(asked) ? asked : metrics[0]},
-    metrics.map((name) => h('option', {value: name}, metricName(name))));
+    metrics.map((name) => h('option', {value: name}, curveName(name, word))));
   const board = curveBoard(scope, {extra: [...extra, choice], isWide: true});
   const more = h('p', {class: 'muted small', hidden: true});
   const element = h('div', {class: 'stack', 'data-test': 'job-curves'}, board, more);
   let shown = [];
   const show = () => {
-    board.update([{title: metricName(choice.value), series: seriesOf(shown, choice.value)}]);
+    board.update([{title: curveName(choice.value, word), series: seriesOf(shown, choice.value)}]);
     const all = Math.max(total, shown.length);
     more.hidden = all <= CURVES_MOST;
     replace(more, `Up to ${CURVES_MOST} of ${count(all)} trials are drawn; choose some in the table and compare them to see others.`);

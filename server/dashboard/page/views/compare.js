@@ -5,10 +5,11 @@ import {badge} from '../parts/badge.js';
 import {breakable} from '../parts/breakable.js';
 import {compareMatrices} from '../parts/compare_matrices.js';
 import {figureRows, settingRows} from '../parts/compare_rows.js';
+import {trainedWord} from '../parts/data_kind.js';
 import {failure} from '../parts/failure.js';
 import {jobCurves, parametersText} from '../parts/job_curves.js';
-import {link} from '../router.js';
 import {differingTargets, targetsNote} from '../parts/targets.js';
+import {link} from '../router.js';
 
 const OVER = new Set(['completed', 'stopped', 'cancelled', 'failed']);
 const MOST = 12; // columns that can still be read
@@ -115,7 +116,8 @@ async function fill(box, ids, scope) {
   };
   await show(trials);
   const isRegression = trials.some(({summaries}) => 'training_rmse' in summaries);
-  const charts = jobCurves(trials, scope, {isRegression});
+  const words = new Set(trials.map(({resolved}) => trainedWord(resolved.kind, resolved)));
+  const charts = jobCurves(trials, scope, {isRegression, word: words.size === 1 ? [...words][0] : 'sample'});
   const confusion = matrices(scope);
   const update = isRegression ? () => {} : confusion.update;
   update(trials);

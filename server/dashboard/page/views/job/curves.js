@@ -2,6 +2,7 @@
 
 import {get} from '../../api.js';
 import {h} from '../../dom.js';
+import {trainedWord} from '../../parts/data_kind.js';
 import {CURVES_MOST, jobCurves} from '../../parts/job_curves.js';
 
 const CHOICES = {
@@ -21,7 +22,7 @@ export function curves(job, scope) {
   const asked = query.get('trials');
   const choice = h('select', {'aria-label': 'Which trials', 'data-test': 'curve-trials', value: asked in CHOICES ? asked : 'index'},
     Object.entries(CHOICES).map(([value, [label]]) => h('option', {value}, label)));
-  const charts = jobCurves([], scope, {isRegression: job.kind === 'sequence_regression', total: job.trial_count, extra: [choice]});
+  const charts = jobCurves([], scope, {isRegression: job.kind === 'sequence_regression', word: trainedWord(job.kind, job.resolved), total: job.trial_count, extra: [choice]});
   charts.refresh = async () => {
     const path = `/v1/jobs/${job.id}/trials?${CHOICES[choice.value][1]}&discarded=false&limit=${CURVES_MOST}&fields=${FIELDS}`;
     const {items} = await get(path, {signal});

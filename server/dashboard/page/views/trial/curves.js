@@ -1,7 +1,7 @@
 import {h} from '../../dom.js';
 import {poll} from '../../api.js';
-import {metricName} from '../../format.js';
 import {curveBoard} from '../../parts/curve_board.js';
+import {curveName, trainedWord} from '../../parts/data_kind.js';
 
 const OVER = new Set(['completed', 'stopped', 'cancelled', 'failed']);
 const ORDER = ['loss', 'accuracy', 'rmse', 'learning_rate', 'gradient_norm', 'images_per_second', 'loader_stall_seconds'];
@@ -13,14 +13,14 @@ function rank(measure) {
 }
 
 /** Training and validation of one measure share a chart: their distance is what one looks for. */
-function panelsOf(trial) {
+function panelsOf(trial, word) {
   const byMeasure = new Map();
   for (const metric of Object.keys(trial.summaries).sort()) {
     const side = SIDES.find(([prefix]) => metric.startsWith(prefix));
     const measure = side ? metric.slice(side[0].length) : metric;
-    const panel = byMeasure.get(measure) ?? {measure, title: metricName(measure), series: []};
+    const panel = byMeasure.get(measure) ?? {measure, title: curveName(measure, word), series: []};
     byMeasure.set(measure, panel);
-    panel.series.push({key: metric, label: side ? side[1] : metricName(metric), trial: trial.id, metric, isLive: !OVER.has(trial.state)});
+    panel.series.push({key: metric, label: side ? side[1] : curveName(metric, word), trial: trial.id, metric, isLive: !OVER.has(trial.state)});
   }
   return [...byMeasure.values()].sort((a, b) => rank(a.measure) - rank(b.measure) || a.title.localeCompare(b.title));
 }
@@ -36,7 +36,7 @@ export const tab = {
     const show = (row) => {
       empty.hidden = Object.keys(row.summaries).length > 0;
       board.hidden = !empty.hidden;
-      board.update(panelsOf(row));
+      board.update(panelsOf(row, trainedWord(job.kind, row.resolved)));
     };
     show(trial);
     if (!OVER.has(trial.state)) {
