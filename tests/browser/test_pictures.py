@@ -138,6 +138,24 @@ def test_the_colours_of_a_matrix_have_a_legend(page, daemon, finished, crowd):
     page.shown(of("matrix-legend"), "Mistaken")  # of a drawing, too
 
 
+def never_predicted(matrix):
+    """Names of classes that occur and that nothing was taken for."""
+    counts = np.array(matrix["counts"])
+    return [name for name, row, column in zip(matrix["classes"], counts.sum(1), counts.sum(0)) if row > 0 and column == 0]
+
+
+def test_classes_that_are_never_predicted_are_named(page, daemon, crowd, finished):
+    never = never_predicted(matrix(daemon, crowd))
+    assert len(never) > 0, "the network is too good"
+    open_tab(page, crowd, "confusion", "&part=validation")
+    said = page.shown(of("never-predicted"))
+    assert said == "Never predicted: " + ", ".join(never[:20]) + (f" and {len(never) - 20} more" if len(never) > 20 else "")
+    assert never_predicted(matrix(daemon, finished[1][0])) == []
+    open_tab(page, finished[1][0], "confusion", "&part=validation")
+    page.shown(of("matrix"))
+    assert page.count(of("never-predicted")) == 0
+
+
 def test_many_classes_are_drawn_and_walked_by_keys(page, daemon, crowd):
     said = matrix(daemon, crowd)
     names = said["classes"]
@@ -218,6 +236,7 @@ def test_kept_pictures_and_any_other(page, daemon, hostile):
     page.until(lambda: page.script("return [...document.querySelectorAll(arguments[0])].map(e => e.dataset.sample)",
                                    of("kept-picture")) == samples, "the pictures that the trial kept")
     page.shown(of("picture-facts"), f"item {samples[0]}")
+    assert "in the validation part of the trial" in page.shown(of("picture-facts")), "the part of the data set instead of the trial's"
     page.until(lambda: page.count(of("heat") + "[data-drawn]") > 0, "a map")
     page.shown(of("maps") + " + * + .ramp", "Share of the strongest place")
     page.shown(of("activation"), "relu1")
@@ -226,6 +245,9 @@ def test_kept_pictures_and_any_other(page, daemon, hostile):
     page.fill(of("item"), str(other))
     page.click(of("show-item"))
     page.shown(of("picture-facts"), f"item {other}")
+    held = {row["sample"] for row in daemon.get(f"/v1/trials/{trial['id']}/predictions?part=validation&limit=500")["items"]}
+    part = "validation" if other in held else "training"
+    assert f"in the {part} part of the trial" in page.shown(of("picture-facts"))
     page.until(lambda: page.count(of("heat") + "[data-drawn]") > 0, "its map")
     page.choose(of("layer"), "conv1")
     page.click(of("show-activation"))
@@ -269,16 +291,12 @@ def test_a_method_is_chosen_and_stays(page, daemon, hostile):
 
 
 def test_a_picture_of_ones_own(page, daemon, hostile, tmp_path):
-    assert "in the validation part of the trial" in page.shown(of("picture-facts")), "the part of the data set instead of the trial's"
     trial = hostile[1][0]
     content = png(np.full((20, 30), 100, np.uint8))
     (tmp_path / "mine.png").write_bytes(content)
     answer = daemon.request("POST", f"/v1/trials/{trial['id']}/predict?wait=55", data=content,
                             headers={"Content-Type": "image/png"}).json()["result"]
     open_tab(page, trial, "predict")
-    held = {row["sample"] for row in daemon.get(f"/v1/trials/{trial['id']}/predictions?part=validation&limit=500")["items"]}
-    part = "validation" if other in held else "training"
-    assert f"in the {part} part of the trial" in page.shown(of("picture-facts"))
     page.shown(of("drop"))
     page.attach(of("choose"), tmp_path / "mine.png")
     page.shown(of("predicted"), answer["predicted"])

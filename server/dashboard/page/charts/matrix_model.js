@@ -50,6 +50,9 @@ export const recall = (model, k) => share(model.right[k], model.rows[k]);
 /** @returns {?number} of a class: the share of what was taken for it that is it */
 export const precision = (model, k) => share(model.right[k], model.columns[k]);
 
+/** @returns {number[]} classes that occur, but that no sample was taken for */
+export const neverPredicted = (model) => model.classes.map((_, k) => k).filter((k) => model.rows[k] > 0 && model.columns[k] === 0);
+
 /** @returns {?number} what a cell shows: a count, or a share of one; null: there is nothing to share */
 export function cellValue(model, shown, t, p) {
   const k = model.at(t, p);

@@ -1,6 +1,6 @@
 import {get, poll} from '../../api.js';
 import {matrix} from '../../charts/matrix.js';
-import {SHOWN, filterOf, modelOf, orderOf, ordersOf} from '../../charts/matrix_model.js';
+import {SHOWN, filterOf, modelOf, neverPredicted, orderOf, ordersOf} from '../../charts/matrix_model.js';
 import {h, replace} from '../../dom.js';
 import {count, percent, plural} from '../../format.js';
 import {sampleWord} from '../../parts/data_kind.js';
@@ -13,6 +13,7 @@ import {cellSamples} from './confusion_cell.js';
 const PARTS = ['validation', 'test', 'train'];
 const PART_NAMES = {validation: 'Validation', test: 'Test', train: 'Training'};
 const MISTAKES = 10;
+const NEVER_NAMED = 20;
 const FILTERED_FROM = 12; // classes: fewer are seen at a glance
 
 function mistakesOf(model, word, onPick) {
@@ -22,6 +23,15 @@ function mistakesOf(model, word, onPick) {
       h('span', {class: 'mistake-names'}, h('span', {class: 'clip', dir: 'auto', title: model.classes[t]}, model.classes[t]), h('span', {class: 'muted'}, '→'), h('span', {class: 'clip', dir: 'auto', title: model.classes[p]}, model.classes[p])),
       h('b', {}, count(k))))));
   return h('section', {class: 'card'}, h('h2', {}, 'Most frequent mistakes'), rows.length > 0 ? list : h('p', {class: 'muted'}, `None: every ${word} was found.`));
+}
+
+/** A class that is never predicted spoils a network whose accuracy looks well. */
+function neverWords(model) {
+  const never = neverPredicted(model);
+  const names = never.slice(0, NEVER_NAMED).map((k, i) => [i > 0 ? ', ' : null, h('bdi', {}, model.classes[k])]);
+  const rest = never.length - NEVER_NAMED;
+  return never.length === 0 ? null
+    : h('p', {class: 'small break', 'data-test': 'never-predicted'}, h('b', {}, 'Never predicted: '), names, rest > 0 ? ` and ${count(rest)} more` : null);
 }
 
 /** One part: its matrix, the mistakes, the samples of a cell. Keeps what was chosen in the address. */
@@ -34,7 +44,7 @@ class PartView {
     this.samples = h('div', {});
     this.shownCell = new AbortController();
     scope.signal.addEventListener('abort', () => this.shownCell.abort(), {once: true});
-    this.element = h('div', {class: 'stack'}, this.controls(), h('div', {class: 'confusion'}, h('div', {class: 'card matrix-card'}, this.summary(), this.drawn),
+    this.element = h('div', {class: 'stack'}, this.controls(), h('div', {class: 'confusion'}, h('div', {class: 'card matrix-card'}, this.summary(), this.drawn, neverWords(model)),
       mistakesOf(model, this.word, (t, p) => this.pick(t, p))), this.samples);
     this.draw();
     if (this.chosen) {
