@@ -12,16 +12,20 @@ struct term {
 
 typedef void (*term_fn)(void *ctx, struct term term);
 
-/* Whether channel c and filter o meet, and where in w of tap t. */
-static bool meets(const struct nn_conv2d *conv, size_t t, size_t c, size_t o, size_t *at)
+/* The filters [first, end) that a channel meets; where in w of a tap the first of them stands. */
+struct met {
+    size_t first, end, at;
+};
+
+static struct met met_by(const struct nn_conv2d *conv, size_t t, size_t c)
 {
     if (conv->depthwise) {
-        *at = t * conv->channels + c;
-        return c == o;
+        return (struct met){c, c + 1, t * conv->channels + c};
     }
     size_t groups = conv->groups > 1 ? conv->groups : 1, channels = conv->channels / groups;
-    *at = (t * channels + c % channels) * conv->filters + o;
-    return c / channels == o / (conv->filters / groups);
+    size_t first = c / channels * (conv->filters / groups);
+    size_t at = (t * channels + c % channels) * conv->filters + first;
+    return (struct met){first, first + conv->filters / groups, at};
 }
 
 static void for_each_term(const struct nn_conv2d *c, term_fn fn, void *ctx)
@@ -51,12 +55,10 @@ static void forward_term(void *ctx, struct term term)
     struct reference *r = ctx;
     size_t channels = r->conv->channels, filters = r->conv->filters;
     for (size_t c = 0; c < channels; c++) {
-        for (size_t o = 0; o < filters; o++) {
-            size_t at;
-            if (meets(r->conv, term.w, c, o, &at)) {
-                r->out[term.y * filters + o] +=
-                    (double)r->x[term.x * r->ldx + c] * (double)r->w[at];
-            }
+        struct met met = met_by(r->conv, term.w, c);
+        for (size_t o = met.first; o < met.end; o++, met.at++) {
+            r->out[term.y * filters + o] +=
+                (double)r->x[term.x * r->ldx + c] * (double)r->w[met.at];
         }
     }
 }
@@ -64,14 +66,12 @@ static void forward_term(void *ctx, struct term term)
 static void weight_term(void *ctx, struct term term)
 {
     struct reference *r = ctx;
-    size_t channels = r->conv->channels, filters = r->conv->filters;
+    size_t channels = r->conv->channels;
     for (size_t c = 0; c < channels; c++) {
-        for (size_t o = 0; o < filters; o++) {
-            size_t at;
-            if (meets(r->conv, term.w, c, o, &at)) {
-                r->out[at] +=
-                    (double)r->x[term.x * r->ldx + c] * (double)r->d_y[term.y * r->ldd_y + o];
-            }
+        struct met met = met_by(r->conv, term.w, c);
+        for (size_t o = met.first; o < met.end; o++, met.at++) {
+            r->out[met.at] +=
+                (double)r->x[term.x * r->ldx + c] * (double)r->d_y[term.y * r->ldd_y + o];
         }
     }
 }
@@ -79,14 +79,12 @@ static void weight_term(void *ctx, struct term term)
 static void input_term(void *ctx, struct term term)
 {
     struct reference *r = ctx;
-    size_t channels = r->conv->channels, filters = r->conv->filters;
+    size_t channels = r->conv->channels;
     for (size_t c = 0; c < channels; c++) {
-        for (size_t o = 0; o < filters; o++) {
-            size_t at;
-            if (meets(r->conv, term.w, c, o, &at)) {
-                r->out[term.x * channels + c] +=
-                    (double)r->d_y[term.y * r->ldd_y + o] * (double)r->w[at];
-            }
+        struct met met = met_by(r->conv, term.w, c);
+        for (size_t o = met.first; o < met.end; o++, met.at++) {
+            r->out[term.x * channels + c] +=
+                (double)r->d_y[term.y * r->ldd_y + o] * (double)r->w[met.at];
         }
     }
 }
