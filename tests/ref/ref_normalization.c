@@ -72,16 +72,23 @@ void ref_norm_gradient(double *d_x, double *d_scale, double *d_shift,
 
 /* ---- local response normalisation ---- */
 
-static bool is_near(const struct nn_lrn *lrn, size_t c, size_t j)
+/* The channels [first, end) whose squares the sum of channel c takes in; c is one of them. */
+struct near {
+    size_t first, end;
+};
+
+static struct near near_to(const struct nn_lrn *lrn, size_t c)
 {
-    return j + lrn->size / 2 >= c && j <= c + (lrn->size - 1) / 2;
+    size_t before = lrn->size / 2, end = c + (lrn->size - 1) / 2 + 1;
+    return (struct near){c > before ? c - before : 0, end < lrn->channels ? end : lrn->channels};
 }
 
 static double lrn_sum(const struct nn_lrn *lrn, const nn_real *x, size_t c)
 {
     double sum = 0;
-    for (size_t j = 0; j < lrn->channels; j++) {
-        sum += is_near(lrn, c, j) ? (double)x[j] * (double)x[j] : 0;
+    struct near near = near_to(lrn, c);
+    for (size_t j = near.first; j < near.end; j++) {
+        sum += (double)x[j] * (double)x[j];
     }
     return (double)lrn->k + (double)lrn->alpha / (double)lrn->size * sum;
 }
@@ -96,13 +103,13 @@ void ref_lrn(double *y, const struct nn_lrn *lrn, const nn_real *x, size_t ldx)
     }
 }
 
-/* The derivative of output c by input j of a row. */
+/* The derivative of output c of a row by an input near to it. */
 static double lrn_derivative(const struct nn_lrn *lrn, const nn_real *x, size_t c, size_t j)
 {
     double s = lrn_sum(lrn, x, c), beta = (double)lrn->beta;
     double own = c == j ? pow(s, -beta) : 0;
     double by_sum = 2 * (double)lrn->alpha / (double)lrn->size * (double)x[j];
-    return own - (is_near(lrn, c, j) ? beta * (double)x[c] * pow(s, -beta - 1) * by_sum : 0);
+    return own - beta * (double)x[c] * pow(s, -beta - 1) * by_sum;
 }
 
 void ref_lrn_gradient(double *d_x, const struct nn_lrn *lrn, const nn_real *d_y, size_t ldd_y,
@@ -110,10 +117,8 @@ void ref_lrn_gradient(double *d_x, const struct nn_lrn *lrn, const nn_real *d_y,
 {
     for (size_t r = 0; r < lrn->rows; r++) {
         for (size_t c = 0; c < lrn->channels; c++) {
-            for (size_t j = 0; j < lrn->channels; j++) {
-                if (c != j && !is_near(lrn, c, j)) {
-                    continue; /* 0, and most are so */
-                }
+            struct near near = near_to(lrn, c);
+            for (size_t j = near.first; j < near.end; j++) {
                 d_x[r * lrn->channels + j] +=
                     (double)d_y[r * ldd_y + c] * lrn_derivative(lrn, x + r * ldx, c, j);
             }
