@@ -103,7 +103,7 @@ def test_weights_of_another_variant_are_warned_of(daemon, dataset):
     assert report["loadable"] and report["partly"] in warning["text"]
     job = daemon.submit(transfer(dataset, made))
     assert job["warnings"] == plan["warnings"]
-    daemon.post(f"/v1/jobs/{job['id']}/cancel")
+    daemon.wait_job(job["id"])
 
 
 def test_what_does_not_fit_is_refused_with_the_reason(daemon, dataset, start):
