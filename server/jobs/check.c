@@ -19,10 +19,8 @@ static const struct {
     const char *path;
     const char *value;
 } NOT_BUILT[] = {
-    {"reuse", NULL},
-    {"reused_from", NULL},
-    {"parallel", NULL},
-    {"search.strategy", "successive_halving"},
+    {"reuse", NULL},       {"reused_from", NULL},
+    {"parallel", NULL},    {"search.strategy", "successive_halving"},
     {"precision", "bf16"},
 };
 #define NOT_BUILT_COUNT (sizeof NOT_BUILT / sizeof NOT_BUILT[0])
@@ -198,18 +196,19 @@ static double left_by(double share)
 static enum sv_status check_division(const struct jobs_split_options *split, bool chosen,
                                      const struct jobs_dataset *dataset, struct sv_error *err)
 {
+    const char *alike = dataset->classes > 0
+                            ? "no class of the train part has two different samples"
+                            : "all sequences of the train part are the same";
     if (!dataset->indivisible) {
         return SV_OK;
     }
     if (split->train < 1.0) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/split/train",
-                          "no class of the train part has two different samples: none can be kept "
-                          "back, only 1 is possible");
+                          "%s: none can be kept back, only 1 is possible", alike);
     }
     if (!chosen && dataset->validation == 0 && dataset->test == 0) {
         return sv_fail_at(err, SV_ERR_INVALID_FIELD, "/dataset",
-                          "no class has two different samples: nothing can be kept back to "
-                          "validate or test; %s",
+                          "%s: nothing can be kept back to validate or test; %s", alike,
                           dataset->sequences ? "add different sequences, or a test part"
                                              : "with split.train 1 it trains all the same");
     }
