@@ -16,6 +16,7 @@
 /* A hostile description gets no longer list, and no endless search for names or issues; one mistake
  * that is made over and over leaves room in the list for others. */
 #define NN_ISSUES_MAX          100
+#define NN_ISSUES_WARNED       50 /* warnings stop here: an error always finds room */
 #define NN_ISSUES_ALIKE        8
 #define NN_ISSUES_COUNTED      4000
 #define NN_ISSUES_WITH_NEAREST 20

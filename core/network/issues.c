@@ -32,14 +32,15 @@ static const char *member(const json_t *issue, const char *key)
 
 /* The issue that another one of this text is counted with: that of the same place (in a template,
  * which has no places, of the same layer), or the last of many alike. NULL: it is to be listed. */
-static json_t *counted_with(const struct nn_issues *issues, const char *layer, const char *pointer,
-                            const char *text)
+static json_t *counted_with(const struct nn_issues *issues, const char *severity, const char *layer,
+                            const char *pointer, const char *text)
 {
     size_t i, alike = 0;
     json_t *issue, *last = NULL;
     json_array_foreach(issues->list, i, issue)
     {
-        if (strcmp(member(issue, "text"), text) != 0) {
+        if (strcmp(member(issue, "text"), text) != 0 ||
+            strcmp(member(issue, "severity"), severity) != 0) {
             continue;
         }
         bool same_layer = strcmp(member(issue, "layer"), layer ? layer : "") == 0;
@@ -67,11 +68,12 @@ static void put(struct nn_issues *issues, const char *severity, const char *code
                 const char *pointer, const char *text, const char *mend)
 {
     bool fine = true;
-    json_t *counted = counted_with(issues, layer, pointer, text);
+    size_t room = code ? NN_ISSUES_WARNED : NN_ISSUES_MAX;
+    json_t *counted = counted_with(issues, severity, layer, pointer, text);
     if (counted) {
         json_int_t more = json_integer_value(json_object_get(counted, "more"));
         fine = json_object_set_new(counted, "more", json_integer(more + 1)) == 0;
-    } else if (json_array_size(issues->list) < NN_ISSUES_MAX) {
+    } else if (json_array_size(issues->list) < room) {
         fine = list(issues, severity, code, layer, pointer, text, mend);
     }
     issues->out_of_memory = issues->out_of_memory || !fine;

@@ -301,6 +301,37 @@ static void a_block_that_nothing_uses_is_said(void **state)
     json_decref(spec);
 }
 
+static json_t *with_spare_blocks(size_t n, const char *layers)
+{
+    json_t *spec = json_pack("{s:o, s:{}}", "layers", test_json(layers), "blocks");
+    for (size_t i = 0; i < n; i++) {
+        char name[20];
+        (void)snprintf(name, sizeof name, "b%zu", i);
+        json_t *block = json_pack("{s:[{s:s, s:s}]}", "layers", "name", "r", "kind", "relu");
+        assert_int_equal(json_object_set_new(json_object_get(spec, "blocks"), name, block), 0);
+    }
+    return spec;
+}
+
+/* However many warnings came before it, an error is found, and a sound network stays one. */
+static void warnings_leave_room_for_errors(void **state)
+{
+    (void)state;
+    json_t *spec = with_spare_blocks(300, "[" IN ", " FC ", " SM "]");
+    json_t *report = test_report(spec, &BIND);
+    assert_true(json_is_true(json_object_get(report, "valid")));
+    json_decref(report);
+    json_decref(spec);
+    spec = with_spare_blocks(300, "[{'name': 'x', 'kind': 'no_such'}]");
+    struct nn_description *description = NULL;
+    struct nn_error err = {0};
+    assert_int_equal(nn_description_parse(spec, &description, &err), NN_ERR_INVALID);
+    report = test_report(spec, &BIND);
+    assert_false(json_is_true(json_object_get(report, "valid")));
+    json_decref(report);
+    json_decref(spec);
+}
+
 static void expect_unchecked(const char *network, const char *assumed)
 {
     json_t *spec = test_json(network), *report = test_report(spec, NULL);
@@ -473,6 +504,7 @@ int main(void)
         cmocka_unit_test(every_cycle_is_an_issue),
         cmocka_unit_test(the_list_of_issues_is_bounded),
         cmocka_unit_test(warnings_do_not_refuse),
+        cmocka_unit_test(warnings_leave_room_for_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
