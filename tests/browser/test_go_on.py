@@ -1,5 +1,16 @@
 """More of what a trial has come to: further epochs, the same once more, another that begins with its weights."""
+import pytest
 from support.browser import of
+
+
+@pytest.fixture(scope="module")
+def source(daemon, blobs):
+    """A job with two trials, for copies of it: lists of other tests are not to have them."""
+    job = daemon.submit({"kind": "solver_comparison", "dataset": blobs["id"], "name": "source", "experiment": "copies", "seeds": [1, 2],
+                         "training": {"solver": "sgdm", "epochs": 1, "batch_size": 32}})
+    trials = daemon.wait_job(job["id"])
+    assert [t["state"] for t in trials] == ["completed"] * 2, trials
+    return job, trials
 
 
 def test_more_epochs_are_asked_for_and_given(page, blobs):
@@ -22,8 +33,8 @@ def test_more_epochs_are_asked_for_and_given(page, blobs):
     page.until(lambda: page.daemon.trials(job["id"])[0]["step"] == 5 * trial["step"], "five epochs in all")
 
 
-def test_a_trial_is_run_once_more(page, finished):
-    job, trials = finished
+def test_a_trial_is_run_once_more(page, source):
+    job, trials = source
     page.go(f"#/trials/{trials[0]['id']}")
     page.click(of("verb-duplicate"))
     page.until(lambda: page.script("return location.hash").startswith("#/jobs/"), "the job that was made")
@@ -33,8 +44,8 @@ def test_a_trial_is_run_once_more(page, finished):
     assert again["duplicated_from"] == trials[0]["id"] and again["headline_value"] == trials[0]["headline_value"]
 
 
-def test_a_trial_is_forked(page, finished):
-    trial = finished[1][1]
+def test_a_trial_is_forked(page, source):
+    trial = source[1][1]
     page.go(f"#/trials/{trial['id']}")
     page.click(of("verb-fork"))
     page.fill(of("fork-epochs"), "1")

@@ -61,7 +61,7 @@ export function trialVerbs(after) {
   const box = h('div', {class: 'row trial-verbs', role: 'group', 'aria-label': 'What to do with the trial'});
   let shown = '';
   box.update = (trial) => {
-    const key = `${trial.state} ${trial.requested} ${trial.resolved.training.epochs}`;
+    const key = `${trial.state} ${trial.requested} ${trial.resolved.training?.epochs}`;
     if (key === shown) {
       return; // a button that has the focus stays
     }
