@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/sha256.h"
 #include "core/metrics/metrics.h"
 #include "server/api/handlers_internal.h"
 #include "server/api/jobs_internal.h"
@@ -146,15 +147,37 @@ static enum sv_status resolve_spec(struct api_ctx *ctx, const struct http_reques
                : st;
 }
 
+/* A request that makes many jobs has one key: each job gets one of its own from it. */
+static void key_of_job(const char *key, const char *job_id, char out[NN_SHA256_HEX])
+{
+    struct nn_sha256 hash;
+    uint8_t digest[NN_SHA256_SIZE];
+    nn_sha256_init(&hash);
+    nn_sha256_update(&hash, key, strlen(key) + 1);
+    nn_sha256_update(&hash, job_id, strlen(job_id));
+    nn_sha256_finish(&hash, digest);
+    nn_sha256_hex(digest, out);
+}
+
 enum sv_status api_submit_quietly(struct api_ctx *ctx, const struct http_request *req,
                                   const struct api_submission *submission,
                                   struct store_created *out_created, struct sv_error *err)
 {
     struct jobs_plan *plan = NULL;
     json_t *issues = NULL;
-    enum sv_status st = resolve_spec(ctx, req, submission, false, &plan, &issues, err);
+    struct store_idempotency key;
+    char own[NN_SHA256_HEX];
+    bool has_key = false;
+    enum sv_status st = api_idempotency(req, &key, &has_key, err);
+    if (st == SV_OK && has_key) {
+        key_of_job(key.key, submission->job_id, own);
+        key.key = own;
+    }
     if (st == SV_OK) {
-        st = store_plan(ctx, req, submission, plan, NULL, out_created, err);
+        st = resolve_spec(ctx, req, submission, false, &plan, &issues, err);
+    }
+    if (st == SV_OK) {
+        st = store_plan(ctx, req, submission, plan, has_key ? &key : NULL, out_created, err);
     }
     json_decref(issues);
     jobs_plan_destroy(plan);

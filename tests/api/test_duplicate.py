@@ -71,7 +71,10 @@ def test_a_default_sweep_and_a_cosine_are_settled(daemon, dataset):
 
 def test_many_are_duplicated(daemon, swept):
     job, _ = swept
-    rows = daemon.post("/v1/jobs/bulk", {"action": "duplicate", "ids": [job["id"], UNKNOWN_ID, "x"]})["results"]
+    headers = {"Idempotency-Key": "copies"}
+    rows = daemon.post("/v1/jobs/bulk", {"action": "duplicate", "ids": [job["id"], UNKNOWN_ID, "x"]}, headers=headers)["results"]
+    again = daemon.post("/v1/jobs/bulk", {"action": "duplicate", "ids": [job["id"], UNKNOWN_ID, "x"]}, headers=headers)["results"]
+    assert [r["created"] for r in again] == [r["created"] for r in rows]  # sent twice, made once
     assert [(r["status"], r["applied"], r["code"]) for r in rows] == [(201, True, None), (404, False, "not_found"), (404, False, "not_found")]
     made = daemon.get(f"/v1/jobs/{rows[0]['created']}")
     assert made["duplicated_from"] == job["id"] and rows[1]["created"] is None
