@@ -11,9 +11,13 @@
 #include "server/api/resolving_internal.h"
 #include "server/store/searches.h"
 
-/* Of a person's wish nothing is learned; a failure is. */
+/* Of a person's wish nothing is learned; a failure is. One that is open gets its point even when it
+ * is discarded, or its job would wait for it for ever. */
 static enum jobs_tried_state state_of(const struct store_search_trial *trial)
 {
+    if (!trial->chosen && strcmp(trial->state, "queued") == 0) {
+        return JOBS_TRIED_OPEN;
+    }
     if (trial->discarded || strcmp(trial->state, "cancelled") == 0) {
         return JOBS_TRIED_UNKNOWN;
     }
@@ -21,8 +25,7 @@ static enum jobs_tried_state state_of(const struct store_search_trial *trial)
         return JOBS_TRIED_FAILED;
     }
     bool ended = strcmp(trial->state, "completed") == 0 || strcmp(trial->state, "stopped") == 0;
-    bool open = !trial->chosen && strcmp(trial->state, "queued") == 0;
-    return ended ? JOBS_TRIED_MEASURED : open ? JOBS_TRIED_OPEN : JOBS_TRIED_UNKNOWN;
+    return ended ? JOBS_TRIED_MEASURED : JOBS_TRIED_UNKNOWN;
 }
 
 static void tried_free(struct jobs_tried *tried, size_t n)

@@ -89,6 +89,17 @@ def test_a_paused_search_chooses_nothing_and_a_cancelled_one_ends(daemon, datase
     assert answer.status_code == 200 and len(answer.text.splitlines()) == 7
 
 
+def test_a_discarded_trial_gets_its_point_all_the_same(daemon, dataset):
+    """Discarded before it had one: its job must not wait for it."""
+    job = daemon.submit(search(dataset, initial_trials=2))
+    last = daemon.trials(job["id"])[5]
+    changed = daemon.request("PATCH", f"/v1/trials/{last['id']}", json={"discarded": True}).json()
+    assert changed["discarded"] and changed["parameters"][RATE] is None
+    trials = daemon.wait_job(job["id"])
+    assert [t["state"] for t in trials] == ["completed"] * 6 and trials[5]["discarded"]
+    assert len(set(points(trials))) == 6
+
+
 def test_what_cannot_be_searched_is_refused(daemon, dataset):
     for fields, place in (({"trials": 501}, "/search/trials"), ({"initial_trials": 7}, "/search/initial_trials"),
                           ({"at_once": 0}, "/search/at_once"),
