@@ -11,6 +11,8 @@
 #include "core/search/axis_internal.h"
 
 #define WHOLE_MAX 9007199254740992.0 /* 2^53 */
+#define NARROW    1e-9               /* of the larger end: what is left are a million values */
+#define WIDTH_MIN 1e-300             /* far from where numbers lose their digits */
 
 enum { DIGITS = 6, DIGITS_MAX = 17 };
 
@@ -32,6 +34,12 @@ enum nn_status nn_search_axis_check(const struct nn_search_axis *axis, struct nn
     }
     if (!(axis->min < axis->max)) {
         return nn_fail_at(err, NN_ERR_INVALID, "/max", "the end of a range is above its beginning");
+    }
+    double least = fmax(NARROW * fmax(fabs(axis->min), fabs(axis->max)), WIDTH_MIN);
+    if (!axis->integer && !(axis->max - axis->min > least)) {
+        return nn_fail_at(err, NN_ERR_INVALID, "/max",
+                          "the range is too narrow to hold different values: it must be wider than "
+                          "a billionth of its larger end");
     }
     return NN_OK;
 }

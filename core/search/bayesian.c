@@ -22,6 +22,7 @@ enum {
     BEST = 3,         /* measured points whose neighbours are candidates */
     NEIGHBOURS = 100, /* of each of them */
     STEPS = 4,        /* rounds around the best candidate */
+    TRIES = 20000,    /* last ones, at random, to find a point that was not tried */
     EPOCH = 16,       /* of random numbers, above those of the random search */
 };
 
@@ -154,9 +155,13 @@ static void look_around(struct hunt *hunt, struct nn_random *random)
             (void)consider(hunt);
         }
     }
-    while (!hunt->found) { /* a large space of which nearly all was tried */
+    for (int i = 0; !hunt->found && i < TRIES; i++) { /* nearly all of a large space was tried */
         scatter(hunt, random);
         (void)consider(hunt);
+    }
+    if (!hunt->found) { /* a point twice is better than no end */
+        memcpy(hunt->best, hunt->point, hunt->space->count * sizeof *hunt->best);
+        hunt->found = true;
     }
 }
 

@@ -12,7 +12,7 @@
 
 struct nn_search_axis {
     size_t choices;   /* above 0: so many values without an order, and nothing below is read */
-    double min, max;  /* else a range, both ends in it; finite, min < max */
+    double min, max;  /* else a range, both ends in it; finite, min < max, and not by a hair */
     bool logarithmic; /* even in the logarithm instead of the value; min > 0 */
     bool integer;     /* whole values only; min and max are whole, at most 2^53 in size */
 };
@@ -56,8 +56,9 @@ struct nn_search_history {
 enum { NN_SEARCH_BAYESIAN_MAX = 500 }; /* points of one search: their cube is work */
 
 /* The next n points after those of the history, chosen together: n >= 1, and no more than the
- * history leaves of a space that can be counted. None of them was tried before. They depend on the
- * arguments alone. Work grows with the cube of the points. NN_ERR_MEMORY, NN_ERR_INTERNAL. */
+ * history leaves of a space that can be counted. In ranges that the check above takes none of them
+ * was tried before. They depend on the arguments alone. Work grows with the cube of the points.
+ * NN_ERR_MEMORY, NN_ERR_INTERNAL. */
 NN_MUST_CHECK enum nn_status nn_search_bayesian(const struct nn_search_space *space, uint64_t seed,
                                                 const struct nn_search_history *history, size_t n,
                                                 double *out_points, struct nn_error *err);

@@ -41,7 +41,8 @@ const struct jx_field jobs_range_fields[] = {
      .type = JX_REAL,
      .offset = RANGE(max),
      .required = true,
-     .doc = "the largest value"},
+     .doc =
+         "the largest value; unless whole, above the least by more than a billionth of the larger"},
     {.name = "scale",
      .type = JX_ENUM,
      .offset = RANGE(scale),

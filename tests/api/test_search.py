@@ -105,6 +105,7 @@ def test_what_cannot_be_searched_is_refused(daemon, dataset):
                           ({"at_once": 0}, "/search/at_once"),
                           ({"parameters": {RATE: {"min": 0.1, "max": -1}}}, f"/search/parameters/{RATE}/max"),
                           ({"parameters": {RATE: {"min": -1, "max": 1}}}, f"/search/parameters/{RATE}"),
+                          ({"parameters": {RATE: {"min": 0, "max": 5e-324}}}, f"/search/parameters/{RATE}/max"),
                           ({"trials": 2, "parameters": {SOLVER: ["adam", "adamx"]}}, f"/search/parameters/{SOLVER}/1")):
         daemon.refused("POST", "/v1/jobs", 422, "invalid_field", place, json=search(dataset, **fields))
     daemon.refused("POST", "/v1/jobs", 422, "invalid_field", "/search/strategy",

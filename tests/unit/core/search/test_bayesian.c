@@ -296,6 +296,21 @@ static void the_unit_of_values_does_not_matter(void **state)
     assert_memory_equal(a.points, b.points, 2 * POINTS * sizeof(double));
 }
 
+/* Nothing but its two ends is there, and both were tried: it must come to an end all the same. */
+static void a_range_without_new_values_ends(void **state)
+{
+    (void)state;
+    const struct nn_search_axis axis = {.min = 0.001, .max = 0.0010000000000000002};
+    const double points[] = {axis.min, axis.max}, values[] = {1, 2};
+    static const enum nn_search_state states[] = {NN_SEARCH_MEASURED, NN_SEARCH_MEASURED};
+    const struct nn_search_history history = {2, points, values, states};
+    double next[2] = {0};
+    assert_int_equal(
+        nn_search_bayesian(&(struct nn_search_space){&axis, 1}, 1, &history, 2, next, NULL), NN_OK);
+    assert_true(next[0] >= axis.min && next[0] <= axis.max);
+    assert_true(next[1] >= axis.min && next[1] <= axis.max);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +321,7 @@ int main(void)
         cmocka_unit_test(no_point_is_tried_twice),
         cmocka_unit_test(nothing_need_be_known),
         cmocka_unit_test(the_unit_of_values_does_not_matter),
+        cmocka_unit_test(a_range_without_new_values_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,13 @@ static void what_is_no_range_is_refused(void **state)
         {{.min = 1, .max = 2.5, .integer = true}, "/max"},
         {{.min = 1, .max = 1e300, .integer = true}, "/max"},
         {{.min = 1, .max = 2, .integer = true, .logarithmic = true}, NULL},
+        {{.min = 9007199254740991, .max = 9007199254740992, .integer = true}, NULL},
+        {{.min = 0.001, .max = 0.0010000000000000002}, "/max"},
+        {{.min = 0.001, .max = 0.0010000000000000002, .logarithmic = true}, "/max"},
+        {{.min = 0, .max = 5e-324}, "/max"},
+        {{.min = -1, .max = -0.9999999995}, "/max"},
+        {{.min = 1, .max = 1.00000001}, NULL},
+        {{.min = -1e308, .max = 1e308}, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct nn_error err = {0};

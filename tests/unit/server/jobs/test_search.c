@@ -311,6 +311,9 @@ static void every_refusal_names_its_field(void **state)
          "/search/parameters/training.learning_rate/max", SV_ERR_INVALID_FIELD},
         {SEARCH(RANDOM "'parameters': {'training.learning_rate': {'min': 0.2, 'max': 0.1}}"),
          "/search/parameters/training.learning_rate/max", SV_ERR_INVALID_FIELD},
+        {SEARCH(BAYESIAN "'parameters': {'training.learning_rate': {'min': 0.001, 'max':"
+                         " 0.0010000000000000002}}"),
+         "/search/parameters/training.learning_rate/max", SV_ERR_INVALID_FIELD},
         {SEARCH(RANDOM
                 "'parameters': {'training.momentum': {'min': 0, 'max': 0.9, 'scale': 'log'}}"),
          "/search/parameters/training.momentum/min", SV_ERR_INVALID_FIELD},
