@@ -93,7 +93,9 @@ static enum sv_status choose(struct api_ctx *ctx, const struct store_search *sea
 {
     struct api_resolving resolving = {.api = ctx};
     struct jobs_context context;
-    json_auto_t *job = api_document(search->resolved);
+    json_auto_t *submitted = api_document(search->submitted);
+    json_auto_t *resolved = api_document(search->resolved);
+    json_auto_t *job = submitted && resolved ? jobs_search_job(submitted, resolved) : NULL;
     struct jobs_tried *tried = tried_of(trials);
     enum sv_status st = job && tried ? SV_OK : api_no_memory(err);
     memcpy(resolving.scope.project_id, search->project_id, sizeof resolving.scope.project_id);

@@ -211,6 +211,19 @@ static enum sv_status choose(struct choosing *c, size_t n, struct sv_error *err)
     return st;
 }
 
+json_t *jobs_search_job(const json_t *submitted, const json_t *resolved)
+{
+    static const char LIMIT[] = "limits.memory_bytes";
+    json_t *job = json_deep_copy(submitted);
+    json_t *limit = jx_path_get(resolved, LIMIT); /* NULL: it is swept */
+    if (json_object_set(job, "search", json_object_get(resolved, "search")) != 0 ||
+        (limit && jx_path_set(job, LIMIT, json_incref(limit), NULL) != NN_OK)) {
+        json_decref(job);
+        return NULL;
+    }
+    return job;
+}
+
 enum sv_status jobs_search_next(json_t *job, const struct jobs_context *context,
                                 const struct jobs_tried *tried, size_t n, bool higher,
                                 struct jobs_plan **out_plan, struct sv_error *err)

@@ -146,9 +146,14 @@ struct jobs_tried {
     double value;             /* of the headline metric */
 };
 
+/* What a search goes on from: the job as it was submitted, so that later trials get their defaults
+ * as the first ones did (the period of a cosine hangs on swept epochs), with the search and the
+ * limit of memory that it got then. New; NULL when out of memory. */
+json_t *jobs_search_job(const json_t *submitted, const json_t *resolved);
+
 /* Goes on with a search whose trials up to the first open one have ended: chooses the next points.
- * job: as resolved; tried: its trials, by index, of which those after the search's own do not
- * count; higher: larger values are better. The plan holds the trials that were open and now are
+ * job: of jobs_search_job; tried: its trials, by index, of which those after the search's own do
+ * not count; higher: larger values are better. The plan holds the trials that were open and now are
  * chosen, those of a point that cannot be tried with a refusal, and nothing else that is of use.
  * None open: a plan without trials. The points depend on the job and on what was tried before them,
  * and on nothing else. */

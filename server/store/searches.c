@@ -13,6 +13,7 @@ static void read_search(struct sql_reader *r, void *row)
     struct store_search *out = row;
     sql_read_id(r, out->job_id);
     sql_read_id(r, out->project_id);
+    out->submitted = sql_read_text(r);
     out->resolved = sql_read_text(r);
     out->higher_is_better = sql_read_bool(r);
 }
@@ -26,8 +27,9 @@ enum sv_status store_searches_ready(struct store *store, struct store_memory *me
     enum sv_status st = store_read_rows(
         store,
         "with o as (select job_id, min(idx) as idx from trial where state = 'queued' and not held"
-        " and not chosen group by job_id) select j.id, j.project_id, j.resolved,"
-        " j.headline_direction = 'higher' from o join job j on j.id = o.job_id where not exists"
+        " and not chosen group by job_id) select j.id, j.project_id, j.submitted,"
+        " j.resolved, j.headline_direction = 'higher' from o join job j on j.id = o.job_id where "
+        "not exists"
         " (select 1 from trial t where t.job_id = o.job_id and t.idx < o.idx and t.state in"
         " ('queued', 'running', 'paused')) order by j.number limit 16",
         &params, &SHAPE, memory, &found, err);

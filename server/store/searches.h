@@ -11,7 +11,7 @@
 
 struct store_search {
     char job_id[SV_ID_SIZE], project_id[SV_ID_SIZE];
-    const char *resolved; /* of the job, JSON */
+    const char *submitted, *resolved; /* of the job, JSON */
     bool higher_is_better;
 };
 struct store_search_list {

@@ -100,6 +100,14 @@ def test_a_discarded_trial_gets_its_point_all_the_same(daemon, dataset):
     assert len(set(points(trials))) == 6
 
 
+def test_later_trials_are_made_like_the_first(daemon, dataset):
+    job = search(dataset, initial_trials=1, trials=3, parameters={"training.epochs": [1, 2, 3]})
+    job["training"] = {"batch_size": 32, "schedule": {"kind": "cosine"}}
+    for trial in daemon.wait_job(daemon.submit(job)["id"]):
+        training = daemon.get(f"/v1/trials/{trial['id']}")["resolved"]["training"]
+        assert training["schedule"]["period"] == training["epochs"] == trial["parameters"]["training.epochs"]
+
+
 def test_what_cannot_be_searched_is_refused(daemon, dataset):
     for fields, place in (({"trials": 501}, "/search/trials"), ({"initial_trials": 7}, "/search/initial_trials"),
                           ({"at_once": 0}, "/search/at_once"),

@@ -100,6 +100,7 @@ enum { TRIALS_MAX = 40 };
 /* A search as it goes: its plan, and what its trials came to. */
 struct course {
     struct jobs_plan *plan;
+    json_t *job; /* that it goes on from */
     struct jobs_tried tried[TRIALS_MAX];
     json_t *parameters[TRIALS_MAX];
     char hashes[TRIALS_MAX][65];
@@ -136,16 +137,25 @@ static struct jobs_plan *next_of(struct course *course)
 {
     struct jobs_plan *next = NULL;
     struct sv_error err = {0};
-    if (jobs_search_next(course->plan->resolved, &context, course->tried, course->plan->trial_count,
-                         true, &next, &err) != SV_OK) {
+    if (jobs_search_next(course->job, &context, course->tried, course->plan->trial_count, true,
+                         &next, &err) != SV_OK) {
         fail_msg("%s at %s", err.text, err.pointer);
     }
     return next;
 }
 
+static void open_course(struct course *course, const char *job)
+{
+    json_t *submitted = test_json(job);
+    *course = (struct course){.plan = test_resolve(&context, job)};
+    course->job = jobs_search_job(submitted, course->plan->resolved);
+    assert_non_null(course->job);
+    json_decref(submitted);
+}
+
 static void begin(struct course *course, const char *job)
 {
-    *course = (struct course){.plan = test_resolve(&context, job)};
+    open_course(course, job);
     assert_true(course->plan->trial_count <= TRIALS_MAX);
     take(course, course->plan);
 }
@@ -155,6 +165,7 @@ static void end(struct course *course)
     for (size_t i = 0; i < TRIALS_MAX; i++) {
         json_decref(course->parameters[i]);
     }
+    json_decref(course->job);
     jobs_plan_destroy(course->plan);
 }
 
@@ -259,18 +270,52 @@ static void only_open_trials_are_chosen(void **state)
     end(&course);
 }
 
+/* What hangs on a swept field hangs on it in each of them. */
+static void later_trials_are_made_like_the_first(void **state)
+{
+    (void)state;
+    struct course course;
+    size_t later = 0;
+    begin(&course,
+          "{" TEST_MINIMAL ", 'training': {'schedule': {'kind': 'cosine'}}, 'search': {" BAYESIAN
+          "'trials': 6, 'initial_trials': 3, 'parameters': {" RATES ", 'training.solver': ['adam'],"
+          " 'training.epochs': {'min': 2, 'max': 90, 'integer': true},"
+          " 'split.train': {'min': 0.2, 'max': 0.6}}}}");
+    struct jobs_plan *plan = course.plan;
+    while (plan->trial_count > 0) {
+        for (size_t i = 0; i < plan->trial_count && plan->trials[i].resolved; i++) {
+            const json_t *trial = plan->trials[i].resolved;
+            assert_int_equal(test_number_at(trial, "training.schedule.period"),
+                             test_number_at(trial, "training.epochs"));
+            assert_true(test_number_at(trial, "limits.memory_bytes") ==
+                        (double)context.trial_memory_bytes);
+            double rest = 1 - test_number_at(trial, "split.train");
+            assert_true(fabs(test_number_at(trial, "split.validation") - rest) < 1e-9);
+            later += plan != course.plan;
+        }
+        struct jobs_plan *next = next_of(&course);
+        take(&course, next);
+        if (plan != course.plan) {
+            jobs_plan_destroy(plan);
+        }
+        plan = next;
+    }
+    assert_int_equal(later, 3);
+    jobs_plan_destroy(plan);
+    end(&course);
+}
+
 /* A point that no trial can have is told with the reason, and stands in the history as failed. */
 static void a_point_that_cannot_be_tried_is_refused(void **state)
 {
     (void)state;
     struct course course;
-    course = (struct course){
-        .plan = test_resolve(
-            &context,
-            "{" TEST_MINIMAL ", 'training': {'schedule': {'kind': 'cosine'}}, 'search': {" BAYESIAN
-            "'trials': 4, 'initial_trials': 1, 'at_once': 3, 'seed': 2, 'parameters': {"
-            "'training.learning_rate': [0.5, 0.001],"
-            " 'training.schedule.minimum_learning_rate': [0, 0.1]}}}")};
+    open_course(&course,
+                "{" TEST_MINIMAL
+                ", 'training': {'schedule': {'kind': 'cosine'}}, 'search': {" BAYESIAN
+                "'trials': 4, 'initial_trials': 1, 'at_once': 3, 'seed': 2, 'parameters': {"
+                "'training.learning_rate': [0.5, 0.001],"
+                " 'training.schedule.minimum_learning_rate': [0, 0.1]}}}");
     course.parameters[0] = json_incref(course.plan->trials[0].parameters);
     course.tried[0] = (struct jobs_tried){
         .state = JOBS_TRIED_MEASURED, .parameters = course.parameters[0], .value = 0.5};
@@ -362,6 +407,7 @@ int main(void)
         cmocka_unit_test(points_come_in_groups_for_every_seed),
         cmocka_unit_test(equal_searches_go_the_same_way),
         cmocka_unit_test(only_open_trials_are_chosen),
+        cmocka_unit_test(later_trials_are_made_like_the_first),
         cmocka_unit_test(a_point_that_cannot_be_tried_is_refused),
         cmocka_unit_test(every_refusal_names_its_field),
     };

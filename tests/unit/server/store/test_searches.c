@@ -30,7 +30,7 @@ static void search_open(struct store_world *w, void **state)
     struct store_job_new job = {.name = "a search",
                                 .dataset_id = w->dataset,
                                 .kind = "solver_comparison",
-                                .submitted = "{}",
+                                .submitted = "{\"seed\": 1}",
                                 .resolved = "{\"seeds\": [1]}",
                                 .headline_metric = "validation_accuracy",
                                 .headline_higher_is_better = true,
@@ -48,6 +48,7 @@ static size_t ready(struct store_world *w)
     for (size_t i = 0; i < list.n; i++) {
         assert_string_equal(list.rows[i].job_id, w->job);
         assert_string_equal(list.rows[i].project_id, w->f.scope.project_id);
+        assert_string_equal(list.rows[i].submitted, "{\"seed\": 1}");
         assert_string_equal(list.rows[i].resolved, "{\"seeds\": [1]}");
         assert_true(list.rows[i].higher_is_better);
     }
