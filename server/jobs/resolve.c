@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/jobs/axes_internal.h"
 #include "server/jobs/kinds.h"
 #include "server/jobs/making_internal.h"
 
@@ -159,6 +160,24 @@ static enum sv_status find_dataset(struct jobs_making *m, struct sv_error *err)
     }
 }
 
+/* A Bayesian search ranks its points by errors, so all of them must be of one target. */
+static enum sv_status check_target(const struct jobs_making *m, struct sv_error *err)
+{
+    json_auto_t *paths = jobs_target_parameters(m->kind->name, m->spec.search.parameters);
+    const char *path = json_string_value(json_array_get(paths, 0));
+    if (!paths) {
+        return no_memory(err);
+    }
+    if (!path || m->spec.search.strategy != JOBS_BAYESIAN) {
+        return SV_OK;
+    }
+    char pointer[160];
+    jobs_axis_pointer(path, pointer, sizeof pointer);
+    return sv_fail_at(err, SV_ERR_INVALID_FIELD, pointer,
+                      "it changes what is to be predicted, and errors of different targets cannot "
+                      "be compared: give it one value, or search by \"grid\"");
+}
+
 static enum sv_status encode_job(struct jobs_making *m, struct sv_error *err)
 {
     struct jobs_job_spec *spec = &m->spec;
@@ -284,6 +303,9 @@ enum sv_status jobs_resolve(json_t *submitted, const struct jobs_context *contex
     }
     if (st == SV_OK) {
         st = fill_plan(&m, err);
+    }
+    if (st == SV_OK) {
+        st = check_target(&m, err);
     }
     if (st == SV_OK) {
         st = encode_job(&m, err);

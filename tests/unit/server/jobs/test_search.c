@@ -3,6 +3,7 @@
  * Searches that choose their points: options, ranges, what trials get, what is refused.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/json/json.h"
@@ -305,6 +306,52 @@ static void later_trials_are_made_like_the_first(void **state)
     end(&course);
 }
 
+/* Errors of thresholds of remaining life are not to be ranked; a grid does not. */
+static void a_bayesian_search_has_one_target(void **state)
+{
+    (void)state;
+    static struct jobs_dataset engines = {.id = TEST_DATASET,
+                                          .sequences = true,
+                                          .inputs = 24,
+                                          .targets = 1,
+                                          .remaining_life = true,
+                                          .longest = 362,
+                                          .mean_steps = 200,
+                                          .train = 100,
+                                          .validation = 20,
+                                          .test = 100};
+    static const struct {
+        const char *search;
+        enum sv_status status;
+    } rows[] = {
+        {BAYESIAN "'parameters': {" RATES ", 'data.rul_threshold': [150, 200]}",
+         SV_ERR_INVALID_FIELD},
+        {BAYESIAN "'parameters': {" RATES ", 'data.rul_threshold': {'min': 100, 'max': 200}}",
+         SV_ERR_INVALID_FIELD},
+        {"'strategy': 'bayesian'", SV_ERR_INVALID_FIELD}, /* the kind's three thresholds */
+        {BAYESIAN "'parameters': {" RATES ", 'data.rul_threshold': [150]}", SV_OK},
+        {"'parameters': {'data.rul_threshold': [150, 200]}", SV_OK},
+    };
+    struct jobs_context own = context;
+    own.ctx = &engines;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct jobs_plan *plan = NULL;
+        struct sv_error err = {0};
+        char job[400];
+        (void)snprintf(job, sizeof job,
+                       "{'kind': 'sequence_regression', 'dataset': '" TEST_DATASET
+                       "', 'search': {%s}}",
+                       rows[i].search);
+        enum sv_status st = test_try(&own, job, &plan, &err);
+        if (st != rows[i].status) {
+            fail_msg("%s: %s at %s", job, err.text, err.pointer);
+        }
+        assert_string_equal(err.pointer,
+                            st == SV_OK ? "" : "/search/parameters/data.rul_threshold");
+        jobs_plan_destroy(plan);
+    }
+}
+
 /* A point that no trial can have is told with the reason, and stands in the history as failed. */
 static void a_point_that_cannot_be_tried_is_refused(void **state)
 {
@@ -408,6 +455,7 @@ int main(void)
         cmocka_unit_test(equal_searches_go_the_same_way),
         cmocka_unit_test(only_open_trials_are_chosen),
         cmocka_unit_test(later_trials_are_made_like_the_first),
+        cmocka_unit_test(a_bayesian_search_has_one_target),
         cmocka_unit_test(a_point_that_cannot_be_tried_is_refused),
         cmocka_unit_test(every_refusal_names_its_field),
     };
