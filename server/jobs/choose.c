@@ -97,11 +97,12 @@ static enum nn_search_state judge(const struct choosing *c, size_t number, doubl
     return measured > 0 ? NN_SEARCH_MEASURED : NN_SEARCH_UNKNOWN;
 }
 
-/* Points before the group as they came out, then those of the group that are there already. */
+/* Points before the group as they came out. Those of the group and after it that are there already,
+ * as when a cancelled trial was restarted, are not tried again; what they came to was not known. */
 static void write_history(struct choosing *c)
 {
     size_t axes = c->m.sweep.axis_count;
-    for (size_t i = 0; i < c->end; i++) {
+    for (size_t i = 0; i < c->m.sweep.points; i++) {
         double *past = c->past + c->n * axes;
         if (is_known(c, i, past)) {
             c->values[c->n] = 0;

@@ -271,6 +271,28 @@ static void only_open_trials_are_chosen(void **state)
     end(&course);
 }
 
+/* A trial that was cancelled before it had a point and is restarted gets one of its own, though it
+ * knows no more than the one after it did. */
+static void a_restarted_trial_repeats_no_later_one(void **state)
+{
+    (void)state;
+    struct course course;
+    begin(&course, SEARCH(BAYESIAN "'trials': 5, 'initial_trials': 2, " TWO_AXES));
+    course.tried[2].state = JOBS_TRIED_UNKNOWN; /* cancelled */
+    struct jobs_plan *later = next_of(&course);
+    assert_int_equal(later->trial_count, 1);
+    assert_int_equal(later->trials[0].index, 4);
+    take(&course, later);
+    course.tried[2].state = JOBS_TRIED_OPEN;
+    struct jobs_plan *restarted = next_of(&course);
+    assert_int_equal(restarted->trial_count, 1);
+    assert_int_equal(restarted->trials[0].index, 3);
+    assert_false(json_equal(restarted->trials[0].parameters, later->trials[0].parameters));
+    jobs_plan_destroy(later);
+    jobs_plan_destroy(restarted);
+    end(&course);
+}
+
 /* What hangs on a swept field hangs on it in each of them. */
 static void later_trials_are_made_like_the_first(void **state)
 {
@@ -454,6 +476,7 @@ int main(void)
         cmocka_unit_test(points_come_in_groups_for_every_seed),
         cmocka_unit_test(equal_searches_go_the_same_way),
         cmocka_unit_test(only_open_trials_are_chosen),
+        cmocka_unit_test(a_restarted_trial_repeats_no_later_one),
         cmocka_unit_test(later_trials_are_made_like_the_first),
         cmocka_unit_test(a_bayesian_search_has_one_target),
         cmocka_unit_test(a_point_that_cannot_be_tried_is_refused),
