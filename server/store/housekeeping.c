@@ -189,7 +189,7 @@ static const char COUNTERS[] =
     " interval '1 minute' and trouble <> ''),"
     " (select count(*) from blob), (select coalesce(sum(size), 0)::bigint from blob), (select"
     " count(*) from event), (select coalesce(extract(epoch from now() - min(queued_at)), 0)::float8"
-    " from trial where state = 'queued' and not held),"
+    " from trial where state = 'queued' and not held and chosen),"
     " pg_database_size(current_database())::float8 from job";
 
 enum sv_status store_counters_read(struct store *store, struct store_counters *out_counters,

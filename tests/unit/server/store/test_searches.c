@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "server/jobs/verbs.h"
+#include "server/store/housekeeping.h"
 #include "server/store/searches.h"
 #include "tests/support/attempts.h"
 
@@ -110,7 +111,11 @@ static void an_open_trial_waits_for_those_before_it(void **state)
 {
     struct store_world w;
     struct store_claimed_trial t;
+    struct store_counters counters;
     search_open(&w, state);
+    test_sql(w.f.conninfo, "update trial set queued_at = queued_at - interval '1 hour'");
+    assert_ok(&w.f, store_counters_read(w.f.store, &counters, &w.f.err));
+    assert_true(counters.oldest_queued_s >= 3600);
     assert_int_equal(job_of(&w).trial_count, 4);
     assert_int_equal(ready(&w), 0);
     end_next(&w);
@@ -122,6 +127,8 @@ static void an_open_trial_waits_for_those_before_it(void **state)
     assert_int_equal(ready(&w), 1);
     assert_false(claim(&w, &t)); /* of the two that are left none has a point */
     assert_string_equal(job_of(&w).state, "queued");
+    assert_ok(&w.f, store_counters_read(w.f.store, &counters, &w.f.err));
+    assert_true(!(counters.oldest_queued_s > 0)); /* so none of them waits for a worker */
     store_world_close(&w);
 }
 
