@@ -75,7 +75,10 @@ static enum sv_status refuse(json_t *report, json_t **out_issues, struct sv_erro
     }
     const char *text = json_string_value(json_object_get(first, "text"));
     const char *pointer = json_string_value(json_object_get(first, "pointer"));
-    *out_issues = json_incref(issues);
+    if (out_issues) { /* of a point before this one there may be some */
+        json_decref(*out_issues);
+        *out_issues = json_incref(issues);
+    }
     return sv_fail_at(err, SV_ERR_INVALID_NETWORK, pointer ? pointer : "/network", "%s%s",
                       text ? text : "the network has issues",
                       errors > 1 ? " (and more, see issues)" : "");

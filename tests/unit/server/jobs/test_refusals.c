@@ -314,6 +314,23 @@ static void a_set_of_one_class_is_no_comparison(void **state)
     fashion.classes = 10;
 }
 
+/* A job of several points may meet them more than once; a dry caller does not want them. */
+static void issues_take_the_place_of_earlier_ones(void **state)
+{
+    (void)state;
+    json_t *job = test_json("{" TEST_MINIMAL ", 'network': {'layers': [], 'connections': []}}");
+    json_t *earlier = json_array(), *issues = json_incref(earlier);
+    struct jobs_plan *plan = NULL;
+    struct sv_error err = {0};
+    assert_int_equal(jobs_resolve(job, &context, &plan, &issues, &err), SV_ERR_INVALID_NETWORK);
+    assert_true(issues != earlier && json_array_size(issues) > 0);
+    assert_int_equal(earlier->refcount, 1);
+    assert_int_equal(jobs_resolve(job, &context, &plan, NULL, &err), SV_ERR_INVALID_NETWORK);
+    json_decref(issues);
+    json_decref(earlier);
+    json_decref(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +340,7 @@ int main(void)
         cmocka_unit_test(the_nearest_name_is_offered),
         cmocka_unit_test(a_set_that_cannot_be_cut_is_said_before),
         cmocka_unit_test(a_set_of_one_class_is_no_comparison),
+        cmocka_unit_test(issues_take_the_place_of_earlier_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
