@@ -3,6 +3,8 @@
  * The options of what hides parts of samples: their tables, and what they mean for samples of a
  * size.
  */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/explain/options_internal.h"
@@ -155,6 +157,10 @@ static enum nn_status plan_fill(const struct nn_hiding_options *options,
         if (!subject->signals && (plan->fill[c] < 0 || plan->fill[c] > 255)) {
             return nn_fail_at(err, NN_ERR_INVALID, "/mask_value",
                               "pixels have values from 0 to 255");
+        }
+        if (!(fabs(plan->fill[c]) <= (double)FLT_MAX)) {
+            return nn_fail_at(err, NN_ERR_INVALID, "/mask_value",
+                              "no sample of a signal is as large as %g", plan->fill[c]);
         }
     }
     plan->fill_given = true;

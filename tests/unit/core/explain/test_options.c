@@ -192,6 +192,10 @@ static void options_of_a_method_ask_for_it(void **state)
     assert_true(plan.fill[0] > 1.4 && plan.fill[0] < 1.6 && plan.fill[1] < -299);
     json_decref(json);
     struct nn_error err = {0};
+    static const char FAR[] = "{'lime': {}, 'mask_value': [0, -1e39]}";
+    assert_int_equal(plan_for(&WINDOW, NETWORK_1D, FAR, &json, &plan, &err), NN_ERR_INVALID);
+    assert_string_equal(err.pointer, "/mask_value");
+    json_decref(json);
     static const char CUT[] = "{'lime': {'segmentation': 'superpixels'}}";
     assert_int_equal(plan_for(&WINDOW, NETWORK_1D, CUT, &json, &plan, &err), NN_ERR_INVALID);
     assert_string_equal(err.pointer, "/lime/segmentation");
