@@ -22,7 +22,7 @@ static bool has_part(const struct jobs_trial_spec *spec, const struct jobs_datas
                      enum nn_part part)
 {
     return part == NN_PART_TEST
-               ? dataset->test > 0 || spec->split.train + spec->split.validation < 1.0
+               ? dataset->test > 0 || spec->split.train + spec->split.validation < 1.0 - 1e-9
                : dataset->validation > 0 || spec->split.validation > 0;
 }
 

@@ -267,6 +267,23 @@ static void the_nearest_name_is_offered(void **state)
     assert_non_null(strstr(err.text, "batch_size"));
 }
 
+/* What rounding leaves of the whole is no part. */
+static void no_part_is_explained_that_only_rounding_leaves(void **state)
+{
+    (void)state;
+    const struct jobs_dataset before = fashion;
+    struct jobs_plan *plan = NULL;
+    struct sv_error err = {0};
+    fashion.test = fashion.validation = 0;
+    assert_int_equal(test_try(&context,
+                              "{" TEST_MINIMAL ", 'explain': {'part': 'test'},"
+                              " 'split': {'train': 0.7, 'validation': 0.2999999999}}",
+                              &plan, &err),
+                     SV_ERR_INVALID_FIELD);
+    assert_string_equal(err.pointer, "/explain/part");
+    fashion = before;
+}
+
 /* Sets of which nothing can be kept back, and without a part that trains. */
 static void a_set_that_cannot_be_cut_is_said_before(void **state)
 {
@@ -338,6 +355,7 @@ int main(void)
         cmocka_unit_test(every_refusal_names_its_field),
         cmocka_unit_test(too_much_memory_is_refused_with_what_helps),
         cmocka_unit_test(the_nearest_name_is_offered),
+        cmocka_unit_test(no_part_is_explained_that_only_rounding_leaves),
         cmocka_unit_test(a_set_that_cannot_be_cut_is_said_before),
         cmocka_unit_test(a_set_of_one_class_is_no_comparison),
         cmocka_unit_test(issues_take_the_place_of_earlier_ones),
