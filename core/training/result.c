@@ -143,8 +143,7 @@ static bool overflows(const struct nn_training_result *result)
     return train->present && !isfinite(loss);
 }
 
-/* Back to a paused run: what was evaluated so far will be done again. */
-static void result_pause(struct nn_training_result *result)
+void nn_training_result_pause(struct nn_training_result *result)
 {
     parts_deinit(result);
     result->network_path[0] = '\0';
@@ -184,7 +183,7 @@ enum nn_status nn_state_finish(struct nn_training_state *state, enum nn_training
     if (outcome != NN_TRAINING_PAUSED && network_choose(state, outcome)) {
         status = network_finish(state, result, err);
         if (status == NN_ERR_CANCELLED && state->control == NN_PAUSE) {
-            result_pause(result);
+            nn_training_result_pause(result);
             status = NN_OK;
         } else if (status == NN_OK && state->diverged_step == 0 && overflows(result)) {
             result->outcome = NN_TRAINING_DIVERGED;

@@ -196,6 +196,8 @@ struct nn_training_result {
 NN_MUST_CHECK enum nn_status nn_training_run(const struct nn_training_setup *setup,
                                              const struct nn_training_callbacks *callbacks,
                                              struct nn_training_result **out, struct nn_error *err);
+/* Back to a paused run, which left a checkpoint: what was evaluated will be done again. */
+void nn_training_result_pause(struct nn_training_result *result);
 void nn_training_result_destroy(struct nn_training_result *result);
 
 /* Bytes that a run would plan (network, solver, best copy, loader): for dry runs. */

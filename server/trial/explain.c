@@ -53,13 +53,18 @@ static enum nn_status load_network(struct making *m, const char *path, struct nn
                               err);
 }
 
+static bool is_left_off(const struct trial_link *link)
+{
+    return link->cancel || link->pause;
+}
+
 /* A sign of life. */
 static bool go_on(void *ctx)
 {
     struct trial_link *link = ctx;
     trial_listen(link);
     trial_say_phase(link, "explaining");
-    return !link->cancel;
+    return !is_left_off(link);
 }
 
 static enum nn_status prepare(struct making *m, const char *path, struct nn_error *err)
@@ -145,21 +150,23 @@ static enum nn_status say_file(struct making *m, struct nn_error *err)
     return status;
 }
 
-void trial_say_explanations(struct trial_link *link, const struct trial_start *start,
+bool trial_say_explanations(struct trial_link *link, const struct trial_start *start,
                             const struct nn_training_result *result,
                             const struct trial_ground *ground)
 {
     struct nn_error err = {0};
     char text[400];
     if (!start->spec.explain_given || !ground->prepared || !result->network_path[0]) {
-        return;
+        return true;
     }
     struct making making = {.link = link, .start = start, .ground = ground};
     trial_ground_setup(start, ground, &making.setup);
+    bool left_off = false;
     enum nn_status status = prepare(&making, result->network_path, &err);
     if (status == NN_OK) {
         explain_all(&making);
-        status = link->cancel ? NN_OK : say_file(&making, &err);
+        left_off = is_left_off(link);
+        status = left_off ? NN_OK : say_file(&making, &err);
     }
     size_t left_out = status == NN_OK ? trial_explained_left_out(making.explained) : 0;
     if (status != NN_OK) {
@@ -170,4 +177,5 @@ void trial_say_explanations(struct trial_link *link, const struct trial_start *s
         trial_say_log(link, "warn", text);
     }
     making_deinit(&making);
+    return !left_off;
 }

@@ -143,6 +143,19 @@ static void say_done(struct trial_link *link, const char *outcome,
     trial_say_take(link, WIRE_DONE, done);
 }
 
+/* Told to while it explained. */
+static enum nn_status leave_off(const struct trial_link *link, struct nn_training_result **result,
+                                struct nn_error *err)
+{
+    if (link->cancel) {
+        nn_training_result_destroy(*result);
+        *result = NULL;
+        return nn_fail(err, NN_ERR_CANCELLED, "cancelled");
+    }
+    nn_training_result_pause(*result);
+    return NN_OK;
+}
+
 static int train(struct trial_link *link, const struct trial_start *start)
 {
     struct trial_ground ground = {0};
@@ -167,8 +180,8 @@ static int train(struct trial_link *link, const struct trial_start *start)
     if (evaluated && (status == NN_OK || status == NN_ERR_DIVERGED)) {
         trial_say_results(link, start, result, &ground);
     }
-    if (evaluated && status == NN_OK) {
-        trial_say_explanations(link, start, result, &ground);
+    if (evaluated && status == NN_OK && !trial_say_explanations(link, start, result, &ground)) {
+        status = leave_off(link, &result, &err);
     }
     add_limits(start, status, &err);
     trial_tell_end(link, status, result, &err);

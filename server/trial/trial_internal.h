@@ -156,10 +156,10 @@ NN_MUST_CHECK enum nn_status trial_network_load(const struct nn_description *des
 
 /* Makes what the spec asks to be explained, by the network that the run left, and sends it as an
  * artefact (explained_internal.h says its form). What cannot be made is said in the log: the trial
- * is worth more than its pictures. */
-void trial_say_explanations(struct trial_link *link, const struct trial_start *start,
-                            const struct nn_training_result *result,
-                            const struct trial_ground *ground);
+ * is worth more than its pictures. False: it left off, as it was told to cancel or to pause. */
+NN_MUST_CHECK bool trial_say_explanations(struct trial_link *link, const struct trial_start *start,
+                                          const struct nn_training_result *result,
+                                          const struct trial_ground *ground);
 
 struct trial_classes {
     const char *const *names;

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import spec
+from conftest import spec, wait_until
 from PIL import Image
 from pictures import png
 from test_explain_later import ask, ask_of, values
@@ -160,3 +160,35 @@ def test_a_network_from_before_the_mean_was_kept(daemon, dataset, hidden):
     url = f"/v1/trials/{trial['id']}/explanations?wait=55"
     daemon.refused("POST", url, 422, "invalid_field", "/mask_value", json={"item": 0, "method": "occlusion"})
     assert ask(daemon, trial, item=rows[0]["sample"], method="occlusion", mask_value=0)["state"] == "ready"
+
+
+def test_a_wish_is_heeded_while_it_explains(daemon, dataset):
+    """Paused it is paused, not done, and explains again when it goes on; cancelled nothing is left."""
+    slow = {"layers": [{**layer, "filters": 32, "kernel": 5} if layer["kind"] == "convolution" else layer for layer in NETWORK["layers"]]}
+    made = spec(dataset, network=slow, training={"epochs": 1, "batch_size": 32, "solver": "sgdm"},
+                explain={"samples": 60, "methods": ["lime"], "lime": {"copies": 4096}})
+
+    def begin():
+        job = daemon.submit(made)
+        [trial] = daemon.trials(job["id"])
+        url = f"/v1/trials/{trial['id']}"
+        wait_until(lambda: daemon.get(url)["phase"] == "explaining")
+        return job, url
+
+    job, url = begin()
+    assert daemon.post(f"{url}/pause")["effect"] == "requested"
+    wait_until(lambda: daemon.get(url)["state"] != "running")
+    paused = daemon.get(url)
+    assert (paused["state"], paused["attempts"][-1]["outcome"]) == ("paused", "paused")
+    assert paused["step"] == paused["checkpoint_step"] == paused["total_steps"]
+    assert daemon.get(f"{url}/evaluations")["items"] == daemon.get(f"{url}/explanations")["items"] == []
+    assert daemon.post(f"{url}/resume")["effect"] == "changed"
+    [done] = daemon.wait_job(job["id"])
+    assert done["state"] == "completed" and len({r["sample"] for r in daemon.get(f"{url}/explanations")["items"]}) == 60
+
+    job, url = begin()
+    assert daemon.post(f"{url}/cancel")["effect"] == "requested"
+    [cancelled] = daemon.wait_job(job["id"])
+    assert cancelled["state"] == daemon.get(url)["attempts"][-1]["outcome"] == "cancelled"
+    log = [line["text"] for line in daemon.get(f"{url}/log")["items"]]
+    assert log[-1] == "cancelled" and not any(" after step " in text for text in log), log
