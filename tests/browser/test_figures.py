@@ -1,5 +1,6 @@
 """Figures of trials beside the API's answers, digit by digit: at curves and in comparisons; scales."""
 import pytest
+from conftest import spec
 from support import as_shown
 from support.browser import of
 
@@ -69,3 +70,19 @@ def test_the_axis_of_a_logarithmic_scale(page, many):
     page.picture("curves-log")
     page.click(of("log-scale"))
     page.until(lambda: labels() == linear, "the axis as before")
+
+
+def test_samples_without_a_class(page, daemon, blobs):
+    """The scores of a network that overflows are no numbers: how many is said, and no share of NaN."""
+    layers = [{"name": f"fc{i}", "kind": "fully_connected", "outputs": 4} for i in range(8)]
+    network = {"layers": [{"name": "in", "kind": "image_input", "normalisation": "none"},
+                          {"name": "conv", "kind": "convolution", "filters": 2, "kernel": 3}, {"name": "flat", "kind": "flatten"}, *layers,
+                          {"name": "fc", "kind": "fully_connected"}, {"name": "softmax", "kind": "softmax"}]}
+    job = daemon.submit(spec(blobs, name="overflows", network=network, split={"train": 1}, training={
+        "solver": "adam", "learning_rate": 1e12, "epochs": 1, "batch_size": 512}))
+    [trial] = daemon.wait_job(job["id"])
+    page.go(f"#/trials/{trial['id']}?tab=confusion&part=test")
+    page.shown(of("matrix-summary"), "of 100 pictures right; 100 got no class, count as wrong and stand in no cell")
+    page.go(f"#/trials/{trial['id']}?tab=explanations&item=0")
+    facts = page.shown(of("picture-facts"), "taken for no class")
+    assert "sure" not in facts and "NaN" not in facts and "null" not in facts, facts

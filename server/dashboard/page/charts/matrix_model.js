@@ -17,10 +17,10 @@ export const ordersOf = (word) => [
 ];
 
 /**
- * @param {{classes: string[], cells: number[][], total: number, accuracy: ?number}} matrix the sparse form of the API
+ * @param {{classes: string[], cells: number[][], total: number, unclassified: number, accuracy: ?number}} matrix the sparse form of the API
  * @returns {Object} the matrix with sums by class; `at(true, predicted)` counts
  */
-export function modelOf({part, classes, cells, total, accuracy}) {
+export function modelOf({part, classes, cells, total, unclassified, accuracy}) {
   const n = classes.length;
   const rows = new Array(n).fill(0);
   const columns = new Array(n).fill(0);
@@ -34,7 +34,7 @@ export function modelOf({part, classes, cells, total, accuracy}) {
   }
   const mistakes = cells.filter(([t, p]) => t !== p).sort((a, b) => b[2] - a[2]);
   return {
-    part, classes, cells, total, accuracy, rows, columns, right, mistakes, size: n,
+    part, classes, cells, total, unclassified, accuracy, rows, columns, right, mistakes, size: n,
     at: (t, p) => counts.get(t * n + p) ?? 0,
     largest: cells.reduce((most, [, , k]) => Math.max(most, k), 0),
   };

@@ -22,7 +22,8 @@ function mistakesOf(model, word, onPick) {
     h('button', {class: 'quiet mistake', on: {click: () => onPick(t, p)}},
       h('span', {class: 'mistake-names'}, h('span', {class: 'clip', dir: 'auto', title: model.classes[t]}, model.classes[t]), h('span', {class: 'muted'}, '→'), h('span', {class: 'clip', dir: 'auto', title: model.classes[p]}, model.classes[p])),
       h('b', {}, count(k))))));
-  return h('section', {class: 'card'}, h('h2', {}, 'Most frequent mistakes'), rows.length > 0 ? list : h('p', {class: 'muted'}, `None: every ${word} was found.`));
+  const none = model.unclassified > 0 ? `No ${word} was taken for another class.` : `None: every ${word} was found.`;
+  return h('section', {class: 'card'}, h('h2', {}, 'Most frequent mistakes'), rows.length > 0 ? list : h('p', {class: 'muted'}, none));
 }
 
 /** A class that is never predicted spoils a network whose accuracy looks well. */
@@ -59,7 +60,8 @@ class PartView {
 
   summary() {
     const {model} = this;
-    return h('p', {'data-test': 'matrix-summary'}, h('b', {}, percent(model.accuracy)), ` of ${plural(model.total, this.word)} right`);
+    const rest = model.unclassified > 0 ? `; ${count(model.unclassified)} got no class, count as wrong and stand in no cell` : '';
+    return h('p', {'data-test': 'matrix-summary'}, h('b', {}, percent(model.accuracy)), ` of ${plural(model.total, this.word)} right${rest}`);
   }
 
   controls() {

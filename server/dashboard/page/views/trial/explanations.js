@@ -15,6 +15,9 @@ import {chosenMethod, methodChoice} from './explanation_method.js';
 /** Layers that change nothing that could be seen, or keep no activation. */
 const UNSEEN = new Set(['image_input', 'input', 'softmax', 'dropout', 'flatten']);
 
+/** Where the scores are no numbers. */
+const NO_CLASS = 'no class';
+
 const layersOf = (trial) => (trial.resolved?.network?.layers ?? []).filter(({kind}) => !UNSEEN.has(kind));
 const pathOf = (trial, item) => `/v1/datasets/${trial.dataset}/items/${item}/image`;
 
@@ -57,8 +60,8 @@ function facts(row) {
   const {name, sample, true: truth, predicted, probability} = row;
   const right = truth === predicted;
   return h('p', {class: 'row', 'data-test': 'picture-facts'}, h('span', {class: right ? 'verdict good' : 'verdict bad'}, right ? 'right' : 'wrong'),
-    h('span', {}, h('b', {}, truth), right ? '' : ' taken for ', right ? null : h('b', {}, predicted)),
-    h('span', {class: 'muted'}, `${percent(probability)} sure`), h('span', {class: 'muted small break'}, `item ${sample} of the data set, ${name}, ${placeWords(row)}`));
+    h('span', {}, h('b', {}, truth), right ? '' : ' taken for ', right ? null : h('b', {}, predicted ?? NO_CLASS)),
+    predicted === null ? null : h('span', {class: 'muted'}, `${percent(probability)} sure`), h('span', {class: 'muted small break'}, `item ${sample} of the data set, ${name}, ${placeWords(row)}`));
 }
 
 /** One sample: maps of what the network saw in it, what else it could be, activations. */
@@ -103,7 +106,7 @@ function itemView(trial, kind, item, kept, signal) {
 
 /** The kept samples to choose from, and a field for any other. */
 function chooser(trial, kind, samples, onPick, signal) {
-  const buttons = samples.map((row) => h('button', {class: 'thumbnail', 'data-test': 'kept-picture', 'data-sample': row.sample, title: `${row.true}, predicted ${row.predicted}`, 'aria-label': `Item ${row.sample}: ${row.true}, predicted ${row.predicted}`, on: {click: () => onPick(row.sample)}},
+  const buttons = samples.map((row) => h('button', {class: 'thumbnail', 'data-test': 'kept-picture', 'data-sample': row.sample, title: `${row.true}, predicted ${row.predicted ?? NO_CLASS}`, 'aria-label': `Item ${row.sample}: ${row.true}, predicted ${row.predicted ?? NO_CLASS}`, on: {click: () => onPick(row.sample)}},
     h('span', {class: 'pair'}, picture(pathOf(trial, row.sample), {alt: '', signal, kind})), h('span', {class: 'small clip'}, row.true)));
   const number = h('input', {type: 'number', min: 0, step: 1, required: true, 'data-test': 'item', inputmode: 'numeric'});
   const form = h('form', {class: 'stack', on: {submit: (event) => { event.preventDefault(); onPick(Number(number.value)); }}},
