@@ -208,6 +208,9 @@ static void keep_hidden(struct trial_explained *e, const struct subject *s,
 {
     const struct nn_network_bind *bind = &e->setup.explainer.bind;
     size_t pixels = bind->height * bind->width;
+    if (s->n_classes == 0) { /* no score is a number: there is nothing that a part speaks for */
+        return;
+    }
     bool done = method == NN_EXPLAIN_OCCLUSION
                     ? nn_hider_occlude(e->hider, s->values, s->classes, s->n_classes, e->maps)
                     : nn_hider_lime(e->hider, s->values, s->classes, s->n_classes, e->maps);
