@@ -87,11 +87,17 @@ static size_t class_of(const struct explaining *e, const json_t *value)
     return NN_NO_CLASS;
 }
 
+/* Whatever is wished, the question goes back to the queue. */
+static bool is_left_off(const struct trial_link *link)
+{
+    return link->cancel || link->pause || link->stop;
+}
+
 static bool go_on(void *ctx)
 {
     struct trial_link *link = ctx;
     trial_listen(link);
-    return !link->cancel;
+    return !is_left_off(link);
 }
 
 static enum nn_status create_explained(struct explaining *e, struct nn_error *err)
@@ -165,7 +171,8 @@ enum nn_status question_explain(struct question *q, json_t **out_report, struct 
     status = status == NN_OK ? create_explained(e, err) : status;
     if (status == NN_OK) {
         look(e);
-        status = write_answer(e, out_report, err);
+        status = is_left_off(q->link) ? nn_fail(err, NN_ERR_CANCELLED, "cancelled")
+                                      : write_answer(e, out_report, err);
     }
     explaining_deinit(e);
     return question_refuse(q, q->link->refusal ? q->link->refusal : SV_ERR_INVALID_FIELD, status);

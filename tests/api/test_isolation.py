@@ -297,3 +297,24 @@ def test_a_worker_that_cannot_prepare_attempts_fails_none(own):
     assert {(t["state"], t["attempt"]) for t in daemon.wait_job(job["id"], timeout=60)} == {("completed", 1)}
     wait_until(lambda: in_trouble(daemon) == 0)
     assert {p.name for p in work.iterdir()} == {"lock", "node", "attempts", "cache", "checkpoints"}
+
+
+def test_a_question_is_left_when_its_worker_ends(own):
+    """It goes back to the queue at once, and another worker answers it whole."""
+    daemon, dataset = own
+    network = {"layers": [
+        {"name": "in", "kind": "image_input"}, {"name": "conv1", "kind": "convolution", "filters": 192, "kernel": 3},
+        {"name": "conv2", "kind": "convolution", "filters": 192, "kernel": 3}, {"name": "fc", "kind": "fully_connected"},
+        {"name": "softmax", "kind": "softmax"}]}
+    job = daemon.submit(spec(dataset, network=network, training={"epochs": 1, "batch_size": 100, "solver": "sgdm"}))
+    [trial] = daemon.wait_job(job["id"])
+    asked = daemon.request("POST", f"/v1/trials/{trial['id']}/explanations?wait=0", json={
+        "item": 1, "method": "lime", "lime": {"copies": 4096}}).json()
+    wait_until(lambda: daemon.pids("import"), every=0.02)
+    [work] = daemon.pids("work")
+    os.kill(work, signal.SIGTERM)
+    wait_until(lambda: work not in daemon.pids("work"), every=0.02)
+    url = f"/v1/explanations/{asked['id']}"
+    assert daemon.get(url)["state"] == "waiting"
+    wait_until(lambda: daemon.get(url)["state"] != "waiting", timeout=40)
+    assert [row["method"] for row in daemon.get(url)["result"]["arrays"]][:1] == ["lime"]
