@@ -194,7 +194,8 @@ static enum sv_status encode_job(struct jobs_making *m, struct sv_error *err)
     spec->trial.data = complete.data;
     spec->trial.explain = complete.explain;
     bool validates = m->dataset.validation > 0 || complete.split.validation > 0;
-    bool tests = m->dataset.test > 0 || complete.split.train + complete.split.validation < 1.0;
+    bool tests =
+        m->dataset.test > 0 || complete.split.train + complete.split.validation < 1.0 - 1e-9;
     if (st == SV_OK && !validates && tests && m->kind->headline_of_test) {
         m->plan->headline_metric = m->kind->headline_of_test;
     }
