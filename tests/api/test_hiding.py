@@ -164,8 +164,8 @@ def test_a_network_from_before_the_mean_was_kept(daemon, dataset, hidden):
 
 def test_a_wish_is_heeded_while_it_explains(daemon, dataset):
     """Paused it is paused, not done, and explains again when it goes on; cancelled nothing is left."""
-    slow = {"layers": [{**layer, "filters": 32, "kernel": 5} if layer["kind"] == "convolution" else layer for layer in NETWORK["layers"]]}
-    made = spec(dataset, network=slow, training={"epochs": 1, "batch_size": 32, "solver": "sgdm"},
+    slow = {"layers": [{**layer, "filters": 256, "kernel": 5} if layer["kind"] == "convolution" else layer for layer in NETWORK["layers"]]}
+    made = spec(dataset, network=slow, training={"epochs": 1, "batch_size": 32, "solver": "sgdm"}, threads=1,
                 explain={"samples": 60, "methods": ["lime"], "lime": {"copies": 4096}})
 
     def begin():

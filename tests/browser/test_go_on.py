@@ -6,7 +6,7 @@ from support.browser import of
 @pytest.fixture(scope="module")
 def source(daemon, blobs):
     """A job with two trials, for copies of it: lists of other tests are not to have them."""
-    job = daemon.submit({"kind": "solver_comparison", "dataset": blobs["id"], "name": "source", "experiment": "copies", "seeds": [1, 2],
+    job = daemon.submit({"kind": "solver_comparison", "dataset": blobs["id"], "name": "source", "seeds": [1, 2],
                          "training": {"solver": "sgdm", "epochs": 1, "batch_size": 32}})
     trials = daemon.wait_job(job["id"])
     assert [t["state"] for t in trials] == ["completed"] * 2, trials

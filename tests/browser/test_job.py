@@ -68,6 +68,7 @@ def test_jobs_are_searched_and_filtered(page, finished, hostile):
 
 def test_an_experiment_shows_its_jobs(page, finished):
     page.go("#/")
+    page.all_experiments()
     page.shown(of("experiment-card"), "session")
     page.go(f"#/experiments/{finished[0]['experiment']['id']}")
     page.shown("main h1", "session")

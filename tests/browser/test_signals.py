@@ -101,6 +101,7 @@ def test_one_is_no_plural(page, heard):
     page.go(f"#/experiments/{job['experiment']['id']}")
     page.shown("main", "1 job, 1 of 1 trial completed")
     page.go("#/")
+    page.all_experiments()
     page.shown(of("experiment-card"), "1 job · 1 trial")
     page.go(f"#/compare?trials={trial['id']}")
     page.until(lambda: "1 step, " in page.body_of(of("compare-table")), "one step")

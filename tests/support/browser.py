@@ -138,6 +138,12 @@ class Browser:
         return self.script("""return [...document.querySelectorAll(arguments[0] + ' tbody tr')]
             .filter(r => r.getClientRects().length).map(r => [...r.cells].map(c => c.innerText.trim()))""", selector)
 
+    def all_experiments(self):
+        """On the list of jobs: cards of every experiment, not of the newest few."""
+        self.shown(of("experiment-card"))
+        if self.count(of("all-experiments") + ":not([hidden])"):
+            self.click(of("all-experiments"))
+
     def shown(self, selector, text=""):
         """Waits until an element is shown that holds the text; returns its whole text."""
         def look():

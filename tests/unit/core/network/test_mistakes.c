@@ -305,7 +305,7 @@ static json_t *with_spare_blocks(size_t n, const char *layers)
 {
     json_t *spec = json_pack("{s:o, s:{}}", "layers", test_json(layers), "blocks");
     for (size_t i = 0; i < n; i++) {
-        char name[20];
+        char name[32];
         (void)snprintf(name, sizeof name, "b%zu", i);
         json_t *block = json_pack("{s:[{s:s, s:s}]}", "layers", "name", "r", "kind", "relu");
         assert_int_equal(json_object_set_new(json_object_get(spec, "blocks"), name, block), 0);
