@@ -220,18 +220,30 @@ static void state_take(struct nn_training_state *state, const struct nn_checkpoi
     state->at = head->at;
 }
 
+/* Loads a file; *out_bytes is to be freed, the reader stands behind the head. */
+static enum nn_status checkpoint_open(const char *path, unsigned char **out_bytes,
+                                      struct nn_checkpoint_head *out_head,
+                                      struct reader *out_reader, struct nn_error *err)
+{
+    size_t size;
+    enum nn_status status = nn_checkpoint_load(path, out_bytes, &size, err);
+    if (status == NN_OK) {
+        *out_reader = (struct reader){*out_bytes};
+        reader_take(out_reader, out_head, sizeof *out_head);
+    }
+    return status;
+}
+
 static enum nn_status resume_from(struct nn_training_state *state, const char *path,
                                   bool *out_bits_may_differ, struct nn_error *err)
 {
     unsigned char *bytes = NULL;
-    size_t size;
-    enum nn_status status = nn_checkpoint_load(path, &bytes, &size, err);
+    struct nn_checkpoint_head head;
+    struct reader reader;
+    enum nn_status status = checkpoint_open(path, &bytes, &head, &reader, err);
     if (status != NN_OK) {
         return status;
     }
-    struct nn_checkpoint_head head;
-    struct reader reader = {bytes};
-    reader_take(&reader, &head, sizeof head);
     status = head_check(state, &head, err);
     if (status == NN_OK) {
         state_take(state, &head, &reader);
@@ -247,14 +259,12 @@ enum nn_status nn_checkpoint_values(struct nn_training_state *state, const char 
                                     struct nn_error *err)
 {
     unsigned char *bytes = NULL;
-    size_t size;
-    enum nn_status status = nn_checkpoint_load(path, &bytes, &size, err);
+    struct nn_checkpoint_head head;
+    struct reader reader;
+    enum nn_status status = checkpoint_open(path, &bytes, &head, &reader, err);
     if (status != NN_OK) {
         return status;
     }
-    struct nn_checkpoint_head head;
-    struct reader reader = {bytes};
-    reader_take(&reader, &head, sizeof head);
     if (head.value_count == state->value_count) {
         reader.bytes += head.summary_count * sizeof(struct nn_checkpoint_summary);
         parameters_take(state, &reader);
